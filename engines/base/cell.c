@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The field tables, and values from and to text. What follows from what: arm.c. */
+#include "engines/base/cell.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engines/base/spec.h"
+#include "engines/base/units.h"
+#include "engines/base/yaml.h"
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define IN(type, member)                                          \
+	.name = #member, .offset = offsetof(struct type, member), \
+	.size = sizeof(((struct type *)0)->member)
+
+const struct cp_field cp_context_fields[] = {
+	{IN(cp_context, rw), .type = CP_FIELD_WORD, .def = "read",
+	 .words = WORDS("read", "write", "randread", "randwrite"),
+	 .help = "direction and order of the I/Os"},
+	{IN(cp_context, bs), .type = CP_FIELD_SIZE, .min = 1, .max = 1U << 30,
+	 .def = "4k", .help = "bytes of one I/O"},
+	{IN(cp_context, numjobs), .type = CP_FIELD_UINT, .min = 1, .max = 1024,
+	 .def = "1", .help = "submitters that share the device"},
+	{IN(cp_context, iodepth), .type = CP_FIELD_UINT, .min = 1, .max = 65536,
+	 .def = "1", .help = "I/Os in flight a job"},
+	{IN(cp_context, segments), .type = CP_FIELD_UINT, .min = 1, .max = 1U << 24,
+	 .def = "1", .help = "near segments of one I/O: bs / segment, rounded up"},
+	{IN(cp_context, numa), .type = CP_FIELD_WORD, .def = "local",
+	 .words = WORDS("local"), .help = "node of the media, seen from the submitter"},
+	{IN(cp_context, layer), .type = CP_FIELD_SPEC, .def = "none",
+	 .words = WORDS("none"), .help = "what lies between the I/O and the media"},
+	{IN(cp_context, attr), .type = CP_FIELD_WORD, .def = "wb", .words = WORDS("wb"),
+	 .help = "cache attribute of the media's mapping"},
+	{IN(cp_context, media), .type = CP_FIELD_SPEC, .def = "anon",
+	 .words = WORDS("anon", "file"), .help = "where the far bytes live"},
+	{IN(cp_context, corunner), .type = CP_FIELD_WORD, .def = "none",
+	 .words = WORDS("none"), .help = "load that runs beside the I/O"},
+	{.name = NULL},
+};
+
+const struct cp_field cp_arm_fields[] = {
+	{IN(cp_arm, queue_mode), .type = CP_FIELD_WORD, .def = "bio",
+	 .words = WORDS("bio", "mq"),
+	 .help = "bio: in the submitter; mq: hardware queues"},
+	{IN(cp_arm, path), .type = CP_FIELD_WORD, .def = "cpu",
+	 .words = WORDS("cpu", "dma", "auto"),
+	 .help = "who copies; auto: by policy or dma_thresh"},
+	{IN(cp_arm, copy), .type = CP_FIELD_WORD, .def = "auto",
+	 .words = WORDS("memcpy", "nt", "auto", "nt-sse2", "nt-avx2", "nt-avx512"),
+	 .help = "kernel of CPU copies"},
+	{IN(cp_arm, flush), .type = CP_FIELD_WORD, .def = "none", .words = WORDS("none"),
+	 .help = "cache flush behind a write"},
+	{IN(cp_arm, completion), .type = CP_FIELD_WORD, .def = "",
+	 .words = WORDS("sync", "poll", "irq"),
+	 .help = "how completions are found (bio: sync; mq: poll)"},
+	{IN(cp_arm, dma), .type = CP_FIELD_SPEC, .def = "none",
+	 .words = WORDS("none", "auto", "sw", "null"), .help = "DMA engine"},
+	{IN(cp_arm, dma_thresh_read), .type = CP_FIELD_SIZE, .min = 0,
+	 .max = UINT64_C(1) << 40, .def = "",
+	 .set_offset = offsetof(struct cp_arm, dma_thresh_read_set),
+	 .help = "path auto: reads from this size on go to DMA; 0 = never (64k)"},
+	{IN(cp_arm, dma_thresh_write), .type = CP_FIELD_SIZE, .min = 0,
+	 .max = UINT64_C(1) << 40, .def = "",
+	 .set_offset = offsetof(struct cp_arm, dma_thresh_write_set),
+	 .help = "path auto: writes from this size on go to DMA; 0 = never (32k)"},
+	{IN(cp_arm, dma_min_segments), .type = CP_FIELD_UINT, .min = 0, .max = 1U << 24,
+	 .def = "0", .help = "path auto: fewer near segments stay on the CPU"},
+	{IN(cp_arm, ring_full), .type = CP_FIELD_WORD, .def = "wait",
+	 .words = WORDS("wait", "cpu"), .help = "what to do when the DMA ring is full"},
+	{IN(cp_arm, q_per_node), .type = CP_FIELD_UINT, .min = 0, .max = 1024, .def = "",
+	 .help = "mq: hardware queues a NUMA node, 1 to 1024 (8)"},
+	{IN(cp_arm, queue_depth), .type = CP_FIELD_UINT, .min = 0, .max = 65536,
+	 .def = "", .help = "mq: tags a hardware queue, 1 to 65536 (128)"},
+	{IN(cp_arm, max_merge), .type = CP_FIELD_SIZE, .min = 0, .max = 0, .def = "0",
+	 .help = "largest merged request; 0 = no merging"},
+	{IN(cp_arm, batch), .type = CP_FIELD_UINT, .min = 1, .max = 1024, .def = "1",
+	 .help = "I/Os a doorbell"},
+	{IN(cp_arm, policy), .type = CP_FIELD_TEXT, .def = "",
+	 .help = "path auto: the policy file that decides"},
+	{.name = NULL},
+};
+
+/* Words with a meaning in other versions: they deserve better than "unknown". */
+static const struct {
+	const char *field;
+	const char *const *words;
+} unserved[] = {
+	{"rw", WORDS("rw", "readwrite", "randrw", "trim", "randtrim")},
+	{"numa", WORDS("remote", "auto", "any", "interleave")},
+	{"layer", WORDS("linear", "stripe", "btt")},
+	{"attr", WORDS("uc", "wc", "wt")},
+	{"media", WORDS("dax", "devdax", "bar", "memattr", "block")},
+	{"corunner", WORDS("stream", "cpu", "memory")},
+	{"queue_mode", WORDS("page")},
+	{"copy", WORDS("ntload", "nt-both", "nta", "movsb", "movdir64b")},
+	{"flush", WORDS("clflush", "clflushopt", "clwb")},
+	{"completion", WORDS("hybrid")},
+	{"dma", WORDS("idxd", "ioat", "model", "fault", "kernel")},
+};
+
+static bool word_in(const char *const *words, const char *text, size_t len)
+{
+	for (; *words; words++) {
+		if (strlen(*words) == len && !strncmp(*words, text, len))
+			return true;
+	}
+	return false;
+}
+
+static bool is_unserved(const struct cp_field *field, const char *text, size_t len)
+{
+	for (size_t i = 0; i < sizeof(unserved) / sizeof(unserved[0]); i++) {
+		if (!strcmp(unserved[i].field, field->name))
+			return word_in(unserved[i].words, text, len);
+	}
+	return false;
+}
+
+const struct cp_field *cp_field_find(const struct cp_field *fields, const char *name)
+{
+	for (; fields->name; fields++) {
+		if (!strcmp(fields->name, name))
+			return fields;
+	}
+	return NULL;
+}
+
+/* The name in text (all of it, or up to len) must be one of the served words. */
+static int word_check(const struct cp_field *field, const char *text, size_t len,
+		      struct cp_err *err)
+{
+	char list[256], name[CP_SPEC_TEXT_MAX];
+
+	if (!field->words || word_in(field->words, text, len))
+		return 0;
+	cp_words_join(field->words, list, sizeof(list));
+	if (is_unserved(field, text, len))
+		return cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"%s '%.*s' is not available in this version; expected %s",
+			field->name, (int)len, text, list);
+	if (!len)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'%s' is empty; expected %s", field->name, list);
+	snprintf(name, sizeof(name), "%.*s", (int)len, text);
+	const char *near = cp_nearest_word(name, field->words);
+
+	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			  "unknown %s '%s'; expected %s%s%s%s", field->name, name, list,
+			  near ? " (did you mean '" : "", near ? near : "",
+			  near ? "'?)" : "");
+}
+
+static int spec_check(const struct cp_field *field, const char *text, struct cp_err *err)
+{
+	struct cp_spec spec;
+	/* layers are joined with '+'; the outermost is named first */
+	int ret = word_check(field, text, strcspn(text, ":+"), err);
+
+	if (ret)
+		return ret;
+	ret = cp_spec_parse(text, &spec, err);
+	if (ret) {
+		cp_err_prefix(err, "%s", field->name);
+		return ret;
+	}
+	if (spec.nr_keys && (!strcmp(spec.name, "none") || !strcmp(spec.name, "auto")))
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "%s '%s' has settings; expected '%s' alone",
+				  field->name, text, spec.name);
+	return word_check(field, spec.name, strlen(spec.name), err);
+}
+
+static int text_store(const struct cp_field *field, char *at, const char *text,
+		      struct cp_err *err)
+{
+	size_t len = strlen(text);
+
+	if (len >= field->size)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'%s' is too long; expected at most %zu characters",
+				  field->name, field->size - 1);
+	memcpy(at, text, len + 1);
+	return 0;
+}
+
+static int number_store(const struct cp_field *field, char *at, const char *text,
+			struct cp_err *err)
+{
+	bool is_size = field->type == CP_FIELD_SIZE;
+	char low[24], high[24];
+	uint64_t value;
+	int ret = is_size ? cp_size_parse(text, &value)
+			  : cp_uint_parse(text, UINT64_MAX, &value);
+
+	if (!ret && !field->max && value)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "%s '%s' is not available in this version; expected 0",
+				  field->name, text);
+	if (!ret && (value < field->min || value > field->max))
+		ret = -ERANGE;
+	if (is_size) {
+		cp_size_format(field->min, low, sizeof(low));
+		cp_size_format(field->max, high, sizeof(high));
+	} else {
+		snprintf(low, sizeof(low), "%" PRIu64, field->min);
+		snprintf(high, sizeof(high), "%" PRIu64, field->max);
+	}
+	if (ret)
+		return cp_err_set(err, CP_EXIT_USAGE, -ret,
+				  "%s '%s' is %s; expected a %s of %s to %s", field->name,
+				  text, ret == -ERANGE ? "out of range" : "unreadable",
+				  is_size ? "size" : "whole number", low, high);
+	if (is_size) {
+		memcpy(at, &value, sizeof(value));
+	} else {
+		uint32_t narrow = (uint32_t)value;
+
+		memcpy(at, &narrow, sizeof(narrow));
+	}
+	return 0;
+}
+
+static int value_store(const struct cp_field *field, char *at, const char *text,
+		       struct cp_err *err)
+{
+	int ret = 0;
+
+	if (!*text && !*field->def) {
+		memset(at, 0, field->size);
+		return 0;
+	}
+	switch (field->type) {
+	case CP_FIELD_WORD:
+		ret = word_check(field, text, strlen(text), err);
+		return ret ? ret : text_store(field, at, text, err);
+	case CP_FIELD_SPEC:
+		ret = spec_check(field, text, err);
+		return ret ? ret : text_store(field, at, text, err);
+	case CP_FIELD_TEXT:
+		return text_store(field, at, text, err);
+	case CP_FIELD_SIZE:
+	case CP_FIELD_UINT:
+		return number_store(field, at, text, err);
+	}
+	return -EINVAL;
+}
+
+int cp_field_parse(const struct cp_field *field, void *obj, const char *text,
+		   struct cp_err *err)
+{
+	char *base = obj;
+	int ret = value_store(field, base + field->offset, text, err);
+
+	if (!ret && field->set_offset) {
+		bool given = *text != '\0';
+
+		memcpy(base + field->set_offset, &given, sizeof(given));
+	}
+	return ret;
+}
+
+const char *cp_field_format(const struct cp_field *field, const void *obj, bool plain,
+			    char *buf, size_t size)
+{
+	const char *at = (const char *)obj + field->offset;
+	uint64_t bytes;
+	uint32_t number;
+
+	switch (field->type) {
+	case CP_FIELD_WORD:
+	case CP_FIELD_SPEC:
+	case CP_FIELD_TEXT:
+		snprintf(buf, size, "%s", at);
+		break;
+	case CP_FIELD_SIZE:
+		memcpy(&bytes, at, sizeof(bytes));
+		if (plain)
+			snprintf(buf, size, "%" PRIu64, bytes);
+		else
+			cp_size_format(bytes, buf, size);
+		break;
+	case CP_FIELD_UINT:
+		memcpy(&number, at, sizeof(number));
+		snprintf(buf, size, "%" PRIu32, number);
+		break;
+	}
+	return buf;
+}
+
+/* The defaults of a table are ours and parse. */
+static void defaults_store(const struct cp_field *fields, char *obj)
+{
+	struct cp_err err;
+
+	for (; fields->name; fields++)
+		(void)value_store(fields, obj + fields->offset, fields->def, &err);
+}
+
+void cp_context_init(struct cp_context *context)
+{
+	memset(context, 0, sizeof(*context));
+	defaults_store(cp_context_fields, (char *)context);
+}
+
+void cp_arm_init(struct cp_arm *arm)
+{
+	memset(arm, 0, sizeof(*arm));
+	defaults_store(cp_arm_fields, (char *)arm);
+}
