@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a copy's name stands for, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "engines/base/cell.h"
+#include "engines/copy/copy.h"
+
+/* Description: a name is bound to the kernel it stands for, or refused with what would
+ * work; a refusal leaves the output alone. */
+static void names_are_bound(void **state)
+{
+	static const struct {
+		const char *name;
+		enum cp_dir dir;
+		const char *expect; /* kernel, or NULL */
+		const char *error;  /* in the message */
+	} cases[] = {
+		{"memcpy", CP_DIR_READ, "memcpy", NULL},
+		{"memcpy", CP_DIR_WRITE, "memcpy", NULL},
+		{"nt", CP_DIR_READ, "memcpy", NULL},
+		{"nt-sse2", CP_DIR_READ, NULL, "no meaning for reads"},
+		{"nt-avx2", CP_DIR_READ, NULL, "expected 'memcpy', 'nt' or 'auto'"},
+		{"nt-avx512", CP_DIR_READ, NULL, "copy 'nt-avx512'"},
+#if defined(__x86_64__)
+		{"nt-sse2", CP_DIR_WRITE, "nt-sse2", NULL},
+#endif
+		{"memcyp", CP_DIR_READ, NULL, "unknown copy 'memcyp'; expected 'memcpy'"},
+		{"zzzzzzzz", CP_DIR_WRITE, NULL, "expected one of 'memcpy', 'nt-sse2'"},
+		{"", CP_DIR_WRITE, NULL, "unknown copy ''"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_err err = {0};
+		const struct cp_copy_ops *ops = NULL;
+		int rc = cp_copy_bind(cases[i].name, cases[i].dir, &ops, &err);
+
+		if (cases[i].expect) {
+			assert_int_equal(rc, 0);
+			assert_string_equal(ops->name, cases[i].expect);
+			continue;
+		}
+		assert_int_equal(rc, -EINVAL);
+		assert_int_equal(err.exit, CP_EXIT_USAGE);
+		assert_null(ops);
+		if (!strstr(err.msg, cases[i].error))
+			fail_msg("'%s' lacks '%s'", err.msg, cases[i].error);
+	}
+}
+
+/* Description: nt on writes is the widest NT-store kernel that this CPU has. */
+static void nt_is_the_widest(void **state)
+{
+	static const char *const widest_first[] = {"nt-avx512", "nt-avx2", "nt-sse2"};
+	struct cp_err err = {0};
+	const struct cp_copy_ops *ops = NULL;
+	const char *expect = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < 3 && !expect; i++) {
+		if (cp_copy_find(widest_first[i])->present())
+			expect = widest_first[i];
+	}
+	int rc = cp_copy_bind("nt", CP_DIR_WRITE, &ops, &err);
+
+	if (expect) {
+		assert_int_equal(rc, 0);
+		assert_string_equal(ops->name, expect);
+	} else {
+		assert_int_equal(rc, -ENOTSUP);
+		assert_non_null(strstr(err.msg, "non-temporal stores"));
+	}
+}
+
+/* Description: a kernel whose instructions the CPU lacks is refused, naming the flag. */
+static void absent_isa_is_refused(void **state)
+{
+	unsigned asserted = 0;
+
+	(void)state;
+	for (const struct cp_copy_ops *ops = cp_copy_table; ops->name; ops++) {
+		const struct cp_copy_ops *got = NULL;
+		struct cp_err err = {0};
+
+		if (ops->present())
+			continue;
+		assert_int_equal(cp_copy_bind(ops->name, CP_DIR_WRITE, &got, &err),
+				 -ENOTSUP);
+		assert_non_null(strstr(err.msg, ops->isa));
+		assert_null(got);
+		asserted++;
+	}
+	if (!asserted) {
+		print_message("not asserted: this CPU has every kernel's instructions\n");
+		skip();
+	}
+}
+
+/* Description: auto is a real, present kernel that has a meaning in the direction and
+ * that beat memcpy by more than 2 % in the calibration, or memcpy. */
+static void auto_follows_the_calibration(void **state)
+{
+	const struct cp_copy_calibration *cal = cp_copy_calibrate();
+
+	(void)state;
+	for (unsigned d = 0; d < 2; d++) {
+		enum cp_dir dir = d ? CP_DIR_WRITE : CP_DIR_READ;
+		const struct cp_copy_ops *ops = NULL;
+		struct cp_err err = {0};
+		double memcpy_rate = 0, best = 0, picked = 0;
+
+		assert_int_equal(cp_copy_bind("auto", dir, &ops, &err), 0);
+		assert_false(ops->virtual_);
+		assert_true(ops->present());
+		assert_true(dir == CP_DIR_READ ? ops->read : ops->write);
+		for (unsigned i = 0; i < cal->nr; i++) {
+			double rate = cal->rows[i].bytes_per_s[dir];
+
+			if (!strcmp(cal->rows[i].ops->name, "memcpy"))
+				memcpy_rate = rate;
+			if (cal->rows[i].ops == ops)
+				picked = rate;
+			best = rate > best ? rate : best;
+		}
+		assert_true(memcpy_rate > 0);
+		if (!strcmp(ops->name, "memcpy"))
+			assert_true(best <= memcpy_rate * 1.02);
+		else
+			assert_true(picked == best && picked > memcpy_rate * 1.02);
+	}
+}
+
+/* Description: calibration measures each present real kernel, in its directions only,
+ * and is done once. */
+static void calibration_covers_the_table(void **state)
+{
+	const struct cp_copy_calibration *cal = cp_copy_calibrate();
+	unsigned nr = 0;
+
+	(void)state;
+	for (const struct cp_copy_ops *ops = cp_copy_table; ops->name; ops++) {
+		if (ops->virtual_ || !ops->present())
+			continue;
+		assert_ptr_equal(cal->rows[nr].ops, ops);
+		assert_int_equal(cal->rows[nr].bytes_per_s[CP_DIR_READ] > 0, ops->read);
+		assert_int_equal(cal->rows[nr].bytes_per_s[CP_DIR_WRITE] > 0, ops->write);
+		nr++;
+	}
+	assert_int_equal(cal->nr, nr);
+	assert_ptr_equal(cp_copy_calibrate(), cal);
+}
+
+/* Description: the words that an arm's `copy` may hold are the names of the table. */
+static void words_agree_with_the_table(void **state)
+{
+	const struct cp_field *field = cp_field_find(cp_arm_fields, "copy");
+	size_t nr_words = 0, nr_rows = 0;
+
+	(void)state;
+	assert_non_null(field);
+	assert_non_null(field->words);
+	for (; field->words[nr_words]; nr_words++) {
+		if (!cp_copy_find(field->words[nr_words]))
+			fail_msg("'%s' is not in cp_copy_table", field->words[nr_words]);
+	}
+	for (const struct cp_copy_ops *ops = cp_copy_table; ops->name; ops++)
+		nr_rows++;
+	assert_int_equal(nr_words, nr_rows);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_bound),
+		cmocka_unit_test(nt_is_the_widest),
+		cmocka_unit_test(absent_isa_is_refused),
+		cmocka_unit_test(auto_follows_the_calibration),
+		cmocka_unit_test(calibration_covers_the_table),
+		cmocka_unit_test(words_agree_with_the_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The DMA channel contract, after the kernel's dmaengine client API: prepare a
+ * transaction, submit it for a cookie, ring the doorbell once for a batch, reap
+ * completions.
+ *
+ * Transactions. One operation, prep_memcpy_sg, with a direction: CP_DIR_READ gathers from
+ * the contiguous far range into the near segments, CP_DIR_WRITE the other way. At most
+ * CP_DMA_SEGMENTS_MAX segments; longer requests are split by the caller. prep takes ring
+ * space at once or answers -EAGAIN (ring full). Segment arrays are copied: they need not
+ * live after prep. The memory they point to must live until the completion is reaped.
+ *
+ * Order of calls: (prep -> submit)* -> issue_pending -> reap... A prepared transaction
+ * must be submitted before the next prep. Nothing moves before issue_pending. Submitted
+ * transactions complete in any order unless CP_DMA_FENCE was set, which starts it only
+ * after all earlier ones of the channel have completed.
+ *
+ * Completion. reap() hands out up to max completions, each once, with the caller's `user`
+ * pointer, a result and a residue (bytes of the transaction NOT moved, 0 when ok; never
+ * claims bytes that did not arrive). The release store of a completion makes all its
+ * bytes visible to the reaping thread. Only the last descriptor of a transaction writes a
+ * completion. With CP_DMA_INTERRUPT on the transaction and a channel opened with irq, the
+ * engine signals the channel's eventfd; wait() sleeps on it.
+ *
+ * Threading: a channel belongs to one thread at a time; the caller locks a shared one.
+ * wait() and cpu_ns() may be called beside the others, by any thread; a waiter then finds
+ * what another thread has reaped gone. The engine's own threads are the engine's
+ * business.
+ *
+ * Teardown: close() with transactions in flight aborts or finishes them before it
+ * returns; no byte is moved after it. Completions not reaped are lost with it.
+ */
+#ifndef CP_ENGINES_DMA_CHANNEL_H
+#define CP_ENGINES_DMA_CHANNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engines/base/cell.h"
+#include "engines/base/err.h"
+
+#define CP_DMA_SEGMENTS_MAX 128
+
+enum cp_dma_flags {
+	CP_DMA_INTERRUPT = 1 << 0,
+	CP_DMA_FENCE = 1 << 1,
+};
+
+enum cp_dma_result {
+	CP_DMA_OK,
+	CP_DMA_READ_FAILED,  /* source */
+	CP_DMA_WRITE_FAILED, /* destination */
+	CP_DMA_ABORTED,
+};
+
+struct cp_dma_sg {
+	void *addr;
+	size_t len;
+};
+
+typedef uint64_t cp_dma_cookie; /* from 1, rising a channel; 0 is never a cookie */
+
+struct cp_dma_completion {
+	void *user;
+	cp_dma_cookie cookie;
+	enum cp_dma_result result;
+	size_t residue;
+};
+
+struct cp_dma_cfg {
+	const char *spec; /* "sw:threads=1,ring=256" */
+	unsigned ring; /* transactions in flight wanted (queue_depth); a power of two is
+			  not needed here, the engine rounds its ring up */
+	int node;      /* preferred NUMA node, -1 any */
+	int cpu;       /* where an engine thread should be pinned, -1 = engine's choice */
+	bool irq;      /* wait() will be used */
+	const char
+		*copy; /* kernel a software engine copies with ("auto", "memcpy", "nt") */
+};
+
+struct cp_dma_chan; /* each engine has its own */
+
+struct cp_dma_ops {
+	const char *name;
+	const char *help;
+	const char *provenance; /* hardware, software, modelled: of the figures */
+	bool moves_data;	/* false: bytes are bytes_simulated, verify is refused */
+	bool irq;		/* can signal an eventfd */
+
+	/* Usable on this machine? 0, or -errno with err saying why and what would enable
+	 * it. */
+	int (*probe)(struct cp_err *err);
+	/* Check the spec's settings only (no resources): for plans. */
+	int (*check)(const char *spec, struct cp_err *err);
+	int (*open)(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan,
+		    struct cp_err *err);
+	/* Free transactions in the ring right now. */
+	unsigned (*space)(struct cp_dma_chan *chan);
+	/* 0, -EAGAIN (ring full), -EINVAL (segments, lengths). */
+	int (*prep_memcpy_sg)(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
+			      const struct cp_dma_sg *near_sg, unsigned nr_sg,
+			      unsigned flags, void *user);
+	cp_dma_cookie (*submit)(struct cp_dma_chan *chan);
+	void (*issue_pending)(struct cp_dma_chan *chan);
+	unsigned (*reap)(struct cp_dma_chan *chan, struct cp_dma_completion *done,
+			 unsigned max);
+	/* Sleep until something can be reaped, at most timeout_ns. 0 (which may be early:
+	 * reap and look), -ETIMEDOUT, -ENOSYS (no irq here). */
+	int (*wait)(struct cp_dma_chan *chan, uint64_t timeout_ns);
+	/* CPU time of the engine's threads for this channel so far, ns. Any thread. */
+	uint64_t (*cpu_ns)(struct cp_dma_chan *chan);
+	/* What the engine copies with, for proof.dma: "sw/nt-avx512". */
+	const char *(*describe)(struct cp_dma_chan *chan);
+	void (*close)(struct cp_dma_chan *chan);
+};
+
+/* Missing hooks are filled with -ENOSYS stubs by the table, so no caller tests NULL. */
+extern const struct cp_dma_ops *const cp_dma_table[]; /* NULL-terminated */
+
+/* By the NAME of a spec; "auto" is the best usable engine that is real hardware, else sw;
+ * it never picks one that moves no data. NULL with err (exit 2, nearest suggested). */
+const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err);
+
+#endif

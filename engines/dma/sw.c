@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The software engine's channel: the owner's side. See sw.h for how the parts work. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engines/dma/engine.h"
+#include "engines/dma/sw.h"
+
+static int sw_probe(struct cp_err *err)
+{
+	(void)err;
+	return 0; /* threads are everywhere */
+}
+
+static unsigned sw_space(struct cp_dma_chan *chan)
+{
+	return chan->nr_free;
+}
+
+static int sw_prep(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
+		   const struct cp_dma_sg *near_sg, unsigned nr_sg, unsigned flags,
+		   void *user)
+{
+	size_t len;
+
+	if (chan->prepared || !chan->copy[dir] || cp_dma_sg_check(near_sg, nr_sg, &len))
+		return -EINVAL;
+	if (!chan->nr_free)
+		return -EAGAIN;
+
+	struct sw_slot *slot = &chan->slots[chan->free_slots[--chan->nr_free]];
+
+	slot->user = user;
+	slot->far = far;
+	slot->len = len;
+	slot->dir = dir;
+	slot->flags = flags;
+	slot->nr_sg = nr_sg;
+	memcpy(slot->sg, near_sg, nr_sg * sizeof(*near_sg));
+	chan->used[dir] = true;
+	chan->prepared = slot;
+	return 0;
+}
+
+static cp_dma_cookie sw_submit(struct cp_dma_chan *chan)
+{
+	struct sw_slot *slot = chan->prepared;
+	struct sw_worker *worker = &chan->workers[chan->next_worker];
+
+	if (!slot)
+		return 0;
+	chan->prepared = NULL;
+	if (slot->flags & CP_DMA_FENCE) {
+		for (unsigned i = 0; i < chan->nr_workers; i++)
+			slot->after[i] = chan->workers[i].next;
+	}
+	slot->cookie = ++chan->cookie;
+	/* A worker's ring has as many entries as there are slots, so it is never full. */
+	worker->entries[worker->next++ & chan->mask] = (uint32_t)(slot - chan->slots);
+	if (++chan->next_worker == chan->nr_workers)
+		chan->next_worker = 0;
+	return slot->cookie;
+}
+
+static void sw_issue_pending(struct cp_dma_chan *chan)
+{
+	for (unsigned i = 0; i < chan->nr_workers; i++) {
+		struct sw_worker *worker = &chan->workers[i];
+
+		/* relaxed: `tail` is our own */
+		if (atomic_load_explicit(&worker->tail, memory_order_relaxed) !=
+		    worker->next)
+			sw_worker_ring(worker);
+	}
+}
+
+static unsigned reap_worker(struct cp_dma_chan *chan, struct sw_worker *worker,
+			    struct cp_dma_completion *done, unsigned max)
+{
+	/* relaxed: `reaped` is our own. acquire: what the worker moved and reported
+	 * before its release of `done` must be visible to us and to our caller. */
+	uint64_t at = atomic_load_explicit(&worker->reaped, memory_order_relaxed);
+	uint64_t end = atomic_load_explicit(&worker->done, memory_order_acquire);
+	unsigned nr = 0;
+
+	if (at == end)
+		return 0;
+	for (; nr < max && at != end; nr++, at++) {
+		uint32_t number = worker->entries[at & chan->mask];
+		const struct sw_slot *slot = &chan->slots[number];
+
+		done[nr] = (struct cp_dma_completion){
+			.user = slot->user,
+			.cookie = slot->cookie,
+			.result = slot->result,
+			.residue = slot->residue,
+		};
+		chan->free_slots[chan->nr_free++] = number;
+	}
+	/* relaxed: wait() only compares it, nothing is read through it */
+	atomic_store_explicit(&worker->reaped, at, memory_order_relaxed);
+	return nr;
+}
+
+static unsigned sw_reap(struct cp_dma_chan *chan, struct cp_dma_completion *done,
+			unsigned max)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < chan->nr_workers && nr < max; i++)
+		nr += reap_worker(chan, &chan->workers[i], done + nr, max - nr);
+	return nr;
+}
+
+static bool reapable(struct cp_dma_chan *chan)
+{
+	for (unsigned i = 0; i < chan->nr_workers; i++) {
+		struct sw_worker *worker = &chan->workers[i];
+
+		/* relaxed: only a hint to try reap(), which acquires */
+		if (atomic_load_explicit(&worker->done, memory_order_relaxed) !=
+		    atomic_load_explicit(&worker->reaped, memory_order_relaxed))
+			return true;
+	}
+	return false;
+}
+
+static int sw_wait(struct cp_dma_chan *chan, uint64_t timeout_ns)
+{
+	struct pollfd poll_fd = {.fd = chan->event_fd, .events = POLLIN};
+	struct timespec timeout = {
+		.tv_sec = (time_t)(timeout_ns / 1000000000U),
+		.tv_nsec = (long)(timeout_ns % 1000000000U),
+	};
+	uint64_t count;
+
+	if (chan->event_fd < 0)
+		return -ENOSYS;
+	/* A completion that came before we look is seen here; one that comes later makes
+	 * the eventfd readable after it is reapable. */
+	if (reapable(chan))
+		return 0;
+	int rc = ppoll(&poll_fd, 1, &timeout, NULL);
+
+	if (rc < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (rc == 0)
+		return reapable(chan) ? 0 : -ETIMEDOUT;
+	/* EAGAIN is another waiter's luck */
+	if (read(chan->event_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		return -errno;
+	return 0;
+}
+
+static uint64_t sw_cpu_ns(struct cp_dma_chan *chan)
+{
+	uint64_t sum_ns = 0;
+	struct timespec t;
+
+	for (unsigned i = 0; i < chan->nr_workers; i++) {
+		if (!clock_gettime(chan->workers[i].clock, &t))
+			sum_ns += (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+	}
+	return sum_ns;
+}
+
+static const char *sw_describe(struct cp_dma_chan *chan)
+{
+	bool one_way = chan->used[CP_DIR_READ] != chan->used[CP_DIR_WRITE];
+	const char *names[2] = {"", ""};
+	unsigned nr = 0;
+
+	for (unsigned dir = 0; dir < 2; dir++) {
+		const struct cp_copy_ops *copy = chan->copy[dir];
+
+		/* of a channel used in one direction, only that direction's kernel */
+		if (!copy || (one_way && !chan->used[dir]))
+			continue;
+		if (!nr || strcmp(names[0], copy->name) != 0)
+			names[nr++] = copy->name;
+	}
+	snprintf(chan->text, sizeof(chan->text), "sw/%s%s%s", names[0], nr > 1 ? "," : "",
+		 names[1]);
+	return chan->text;
+}
+
+const struct cp_dma_ops cp_dma_sw_ops = {
+	.name = "sw",
+	.help = "helper threads behind a descriptor ring (threads=N, ring=N)",
+	.provenance = "software",
+	.moves_data = true,
+	.irq = true,
+	.probe = sw_probe,
+	.check = sw_check,
+	.open = sw_open,
+	.space = sw_space,
+	.prep_memcpy_sg = sw_prep,
+	.submit = sw_submit,
+	.issue_pending = sw_issue_pending,
+	.reap = sw_reap,
+	.wait = sw_wait,
+	.cpu_ns = sw_cpu_ns,
+	.describe = sw_describe,
+	.close = sw_close,
+};

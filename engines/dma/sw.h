@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The software engine: helper threads that copy, each behind a ring of descriptors.
+ *
+ * Slots hold the descriptors of a channel. They are taken and given back by the owner of
+ * the channel only, last in first out, so that a channel that is hardly used stays in
+ * cache. Each worker has a ring of slot numbers that is filled by the owner and consumed
+ * by the worker, in order:
+ *
+ *	reaped <= done <= tail <= next
+ *	  owner   worker   owner   owner, before the doorbell
+ *
+ * The same ring is both the submission and the completion queue.
+ */
+#ifndef CP_ENGINES_DMA_SW_H
+#define CP_ENGINES_DMA_SW_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engines/copy/copy.h"
+#include "engines/dma/channel.h"
+
+#define SW_LINE	       64
+#define SW_THREADS_MAX 16U
+
+/* How long an idle worker looks at its ring before it sleeps. Waking it costs tens of
+ * microseconds, so this is about what a wake-up costs: an idle channel never wastes more
+ * than it would have lost by sleeping at once. */
+#define SW_SPIN_NS 50000U
+
+struct sw_slot {
+	_Alignas(SW_LINE) void *user;
+	cp_dma_cookie cookie;
+	unsigned char *far;
+	size_t len;	/* of all segments */
+	size_t residue; /* by the worker, as is result */
+	enum cp_dma_result result;
+	enum cp_dir dir;
+	unsigned flags;
+	unsigned nr_sg;
+	/* CP_DMA_FENCE: start when each worker has done this many */
+	uint64_t after[SW_THREADS_MAX];
+	struct cp_dma_sg sg[CP_DMA_SEGMENTS_MAX];
+};
+
+struct sw_worker {
+	/* The owner's alone, but for `reaped`, which wait() reads. */
+	_Alignas(SW_LINE) uint64_t next;
+	_Atomic uint64_t reaped;
+
+	/* Written by the owner, polled by the worker. */
+	_Alignas(SW_LINE) _Atomic uint64_t tail;
+
+	/* Written by the worker, polled by the owner. */
+	_Alignas(SW_LINE) _Atomic uint64_t done;
+
+	/* Written only around sleeping, and at open. */
+	_Alignas(SW_LINE) _Atomic uint32_t sleeping; /* futex */
+	unsigned index;
+	uint32_t *entries; /* ring of slot numbers */
+	struct cp_dma_chan *chan;
+	pthread_t thread;
+	clockid_t clock; /* its CPU time */
+	bool started;
+};
+
+struct cp_dma_chan {
+	/* Set at open; read by all. */
+	unsigned mask; /* slots - 1, also of the workers' rings */
+	unsigned nr_workers;
+	struct sw_slot *slots;
+	const struct cp_copy_ops *copy[2]; /* by direction; NULL: no meaning there */
+	int event_fd;			   /* -1 without irq */
+	_Atomic bool stop;
+
+	/* The owner's. */
+	_Alignas(SW_LINE) uint32_t *free_slots;
+	unsigned nr_free, next_worker;
+	struct sw_slot *prepared; /* between prep and submit */
+	cp_dma_cookie cookie;
+	bool used[2];			/* a transaction of that direction came */
+	char text[2 * CP_WORD_MAX + 8]; /* describe() */
+
+	struct sw_worker workers[];
+};
+
+/* Hooks of cp_dma_ops that live in sw_open.c. */
+int sw_check(const char *spec, struct cp_err *err);
+int sw_open(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan,
+	    struct cp_err *err);
+void sw_close(struct cp_dma_chan *chan); /* also of one that is half open */
+
+int sw_worker_start(struct sw_worker *worker, int cpu);
+/* The doorbell: publish what was submitted and wake the worker when it sleeps. */
+void sw_worker_ring(struct sw_worker *worker);
+/* chan->stop is set: wake the worker and wait until it has ended. */
+void sw_worker_join(struct sw_worker *worker);
+
+#endif

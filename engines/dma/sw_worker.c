@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The helper thread of the software engine. */
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engines/base/clock.h"
+#include "engines/base/file.h"
+#include "engines/dma/sw.h"
+
+static bool stopping(struct cp_dma_chan *chan)
+{
+	return atomic_load_explicit(&chan->stop, memory_order_relaxed);
+}
+
+/* A fence: all that was submitted before must be done, on the other workers too. False
+ * when the channel closes meanwhile. */
+static bool wait_earlier(const struct sw_worker *worker, const struct sw_slot *slot)
+{
+	struct cp_dma_chan *chan = worker->chan;
+	unsigned spins = 0;
+
+	for (unsigned i = 0; i < chan->nr_workers; i++) {
+		if (i == worker->index)
+			continue;
+		/* acquire: the bytes the other worker moved before its release of `done`
+		 * must be visible to the copy that is fenced behind them */
+		while (atomic_load_explicit(&chan->workers[i].done,
+					    memory_order_acquire) < slot->after[i]) {
+			if (stopping(chan))
+				return false;
+			/* the other worker may need this CPU */
+			if (++spins % 256 == 0)
+				sched_yield();
+			else
+				cp_cpu_relax();
+		}
+	}
+	return true;
+}
+
+static void transact(const struct sw_worker *worker, struct sw_slot *slot)
+{
+	struct cp_dma_chan *chan = worker->chan;
+	cp_copy_fn copy = chan->copy[slot->dir]->fn;
+	unsigned char *far = slot->far;
+	size_t left = slot->len;
+
+	slot->result = CP_DMA_OK;
+	if ((slot->flags & CP_DMA_FENCE) && !wait_earlier(worker, slot))
+		slot->result = CP_DMA_ABORTED;
+	for (unsigned i = 0; i < slot->nr_sg && slot->result == CP_DMA_OK; i++) {
+		const struct cp_dma_sg *sg = &slot->sg[i];
+		size_t residue;
+
+		if (stopping(chan)) {
+			slot->result = CP_DMA_ABORTED;
+			break;
+		}
+		if (slot->dir == CP_DIR_READ)
+			residue = copy(sg->addr, far, sg->len, CP_DIR_READ, CP_ATTR_WB);
+		else
+			residue = copy(far, sg->addr, sg->len, CP_DIR_WRITE, CP_ATTR_WB);
+		left -= sg->len - residue;
+		far += sg->len;
+		/* only the far side can fail a copy */
+		if (residue)
+			slot->result = slot->dir == CP_DIR_READ ? CP_DMA_READ_FAILED
+								: CP_DMA_WRITE_FAILED;
+	}
+	slot->residue = left;
+}
+
+static void signal_owner(const struct cp_dma_chan *chan)
+{
+	uint64_t one = 1;
+
+	/* can only fail when the counter is full, and then it is readable already */
+	cp_write_all(chan->event_fd, &one, sizeof(one));
+}
+
+/* Until the ring has something (true) or the channel closes. */
+static bool wait_work(struct sw_worker *worker, uint64_t head)
+{
+	struct cp_dma_chan *chan = worker->chan;
+	uint64_t start = cp_ticks();
+
+	for (unsigned spins = 1;; spins++) {
+		/* acquire: the slots that were filled before the owner's release of
+		 * `tail` must be visible to us */
+		if (atomic_load_explicit(&worker->tail, memory_order_acquire) != head)
+			return true;
+		if (stopping(chan))
+			return false;
+		cp_cpu_relax();
+		if (spins % 16 ||
+		    cp_ticks_to_ns(cp_ticks_since(start, cp_ticks())) < SW_SPIN_NS)
+			continue;
+		/*
+		 * Sleep. We store `sleeping` and then look at `tail` and `stop`; the
+		 * owner stores those and then looks at `sleeping`. All are seq_cst: one
+		 * of the two sees the other's store, so no wake-up is lost.
+		 */
+		atomic_store(&worker->sleeping, 1);
+		if (atomic_load(&worker->tail) == head && !atomic_load(&chan->stop))
+			syscall(SYS_futex, &worker->sleeping, FUTEX_WAIT_PRIVATE, 1, NULL,
+				NULL, 0);
+		atomic_store(&worker->sleeping, 0);
+		start = cp_ticks();
+	}
+}
+
+static void *worker_main(void *arg)
+{
+	struct sw_worker *worker = arg;
+	struct cp_dma_chan *chan = worker->chan;
+	uint64_t head = 0;
+
+	while (!stopping(chan) && wait_work(worker, head)) {
+		struct sw_slot *slot = &chan->slots[worker->entries[head & chan->mask]];
+		bool interrupt = chan->event_fd >= 0 && (slot->flags & CP_DMA_INTERRUPT);
+
+		transact(worker, slot);
+		/* release: the bytes moved, the result and the residue must be visible to
+		 * whoever acquires `done`; from here on the slot is the owner's */
+		atomic_store_explicit(&worker->done, ++head, memory_order_release);
+		if (interrupt)
+			signal_owner(chan);
+	}
+	return NULL;
+}
+
+static void wake(struct sw_worker *worker)
+{
+	if (atomic_load(&worker->sleeping)) {
+		atomic_store(&worker->sleeping, 0);
+		syscall(SYS_futex, &worker->sleeping, FUTEX_WAKE_PRIVATE, 1, NULL, NULL,
+			0);
+	}
+}
+
+void sw_worker_ring(struct sw_worker *worker)
+{
+	/* seq_cst: release of the slots to the worker, and the owner's half of the
+	 * protocol in wait_work() */
+	atomic_store(&worker->tail, worker->next);
+	wake(worker);
+}
+
+int sw_worker_start(struct sw_worker *worker, int cpu)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	char name[16];
+	int rc = pthread_attr_init(&attr);
+
+	if (rc)
+		return -rc;
+	if (cpu >= CPU_SETSIZE) {
+		rc = EINVAL;
+		goto out_attr;
+	}
+	if (cpu >= 0) {
+		cpu_set_t set;
+
+		CPU_ZERO(&set);
+		CPU_SET((size_t)cpu, &set);
+		rc = pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
+		if (rc)
+			goto out_attr;
+	}
+	/* signals are the application's: none may be delivered to a helper thread */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&worker->thread, &attr, worker_main, worker);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		goto out_attr;
+	worker->started = true;
+	snprintf(name, sizeof(name), "cp-sw-%u", worker->index);
+	pthread_setname_np(worker->thread, name);
+	rc = pthread_getcpuclockid(worker->thread, &worker->clock);
+out_attr:
+	pthread_attr_destroy(&attr);
+	return -rc;
+}
+
+void sw_worker_join(struct sw_worker *worker)
+{
+	if (!worker->started)
+		return;
+	wake(worker);
+	pthread_join(worker->thread, NULL);
+	worker->started = false;
+}

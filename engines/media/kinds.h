@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Between the media and their table; nothing here is for users of media.h. */
+#ifndef CP_ENGINES_MEDIA_KINDS_H
+#define CP_ENGINES_MEDIA_KINDS_H
+
+#include "engines/media/media.h"
+
+extern const struct cp_media_ops cp_media_anon_ops;
+extern const struct cp_media_ops cp_media_file_ops;
+
+/* The spec of a media that takes no settings: an unknown key is an error. */
+int cp_media_no_settings(const struct cp_media_cfg *cfg, struct cp_err *err);
+
+/* bytes in 4k-or-larger pages of this machine, rounded up; 0 on overflow. */
+size_t cp_media_map_bytes(uint64_t bytes);
+
+/*
+ * Is this much memory there to be filled? A sixteenth of MemAvailable is left to the rest
+ * of the machine. 0, or -ENOMEM with both figures (exit 4). Where /proc/meminfo cannot be
+ * read nothing is refused.
+ */
+int cp_media_memory_check(const char *what, uint64_t bytes, struct cp_err *err);
+
+/* Fill media->node and node_pct from up to 1024 pages spread evenly over the range; -1
+ * and 0 where the kernel does not say. */
+void cp_media_node_find(struct cp_media *media);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where the far bytes live. One file a media, one row in cp_media_table[].
+ *
+ * Life: cp_media_open() -> use base[0..bytes) from any thread -> cp_media_close().
+ * Opening maps and faults in every page (reads never hit pages that were never written:
+ * anon is filled with a pattern, a file's own bytes are read). It never truncates or
+ * extends a file and writes no byte of it.
+ */
+#ifndef CP_ENGINES_MEDIA_MEDIA_H
+#define CP_ENGINES_MEDIA_MEDIA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engines/base/err.h"
+
+struct cp_media_cfg {
+	const char *spec;     /* "anon", "file" */
+	const char *filename; /* file only */
+	uint64_t bytes;	      /* size of the range that will be used, from offset 0 */
+	bool writable;	      /* PROT_WRITE wanted */
+	bool fault_in; /* touch every page now (the product always does; a test may not)
+			*/
+};
+
+struct cp_media {
+	const struct cp_media_ops *ops;
+	unsigned char *base;
+	uint64_t bytes;
+	int node;	   /* node most pages are on, -1 unknown; from move_pages */
+	unsigned node_pct; /* share of sampled pages on that node */
+	bool persistent;   /* really persistent (pmem); false for tmpfs and page cache */
+	const char *provenance; /* "native" or "emulated" */
+	void *priv;
+};
+
+struct cp_media_ops {
+	const char *name;
+	const char *help;
+	int (*open)(struct cp_media *media, const struct cp_media_cfg *cfg,
+		    struct cp_err *err);
+	/* Make [offset, offset + len) as durable as this media can; DDIR_SYNC ends here.
+	 */
+	int (*sync)(struct cp_media *media, uint64_t offset, uint64_t len);
+	void (*close)(struct cp_media *media);
+	/* Why it cannot be used on this machine, for probe: 0 or -errno with err. */
+	int (*probe)(struct cp_err *err);
+};
+extern const struct cp_media_ops *const cp_media_table[]; /* NULL-terminated */
+
+const struct cp_media_ops *cp_media_find(const char *name);
+/* Errors: not enough memory (exit 4: asked and available in the text; checked against
+ * MemAvailable before touching, so that the OOM killer is not the messenger), a file that
+ * is missing, shorter than bytes, a directory or a device (exit 2 or 4). */
+int cp_media_open(const struct cp_media_cfg *cfg, struct cp_media *ret_media,
+		  struct cp_err *err);
+int cp_media_sync(struct cp_media *media, uint64_t offset, uint64_t len);
+void cp_media_close(struct cp_media *media); /* a zeroed media is fine */
+
+#endif

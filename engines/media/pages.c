@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What media ask of the kernel about pages: is there room, and where did they land. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engines/base/units.h"
+#include "engines/media/kinds.h"
+
+#define SAMPLES_MAX 1024
+#define NODES_MAX   1024
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+size_t cp_media_map_bytes(uint64_t bytes)
+{
+	uint64_t page = page_size();
+
+	if (bytes > (uint64_t)PTRDIFF_MAX - page)
+		return 0;
+	return (size_t)((bytes + page - 1) / page * page);
+}
+
+static int available_read(uint64_t *ret_bytes)
+{
+	char line[128];
+	uint64_t kib;
+	int rc = -ENOENT;
+	FILE *file = fopen("/proc/meminfo", "re");
+
+	if (!file)
+		return -errno;
+	while (rc && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1) {
+			*ret_bytes = kib << 10;
+			rc = 0;
+		}
+	}
+	fclose(file);
+	return rc;
+}
+
+int cp_media_memory_check(const char *what, uint64_t bytes, struct cp_err *err)
+{
+	uint64_t available = 0;
+	char asked_text[24], available_text[24];
+
+	if (available_read(&available))
+		return 0;
+	if (bytes <= available - available / 16)
+		return 0;
+	/* whole MiB: exact bytes are noise to a reader, and differ each time */
+	cp_size_format(bytes, asked_text, sizeof(asked_text));
+	cp_size_format(available >> 20 << 20, available_text, sizeof(available_text));
+	return cp_err_set(
+		err, CP_EXIT_INVALID, ENOMEM,
+		"not enough memory for %s: '%s' asked, %s available; expected a "
+		"smaller size",
+		what, asked_text, available_text);
+}
+
+void cp_media_node_find(struct cp_media *media)
+{
+	void *pages[SAMPLES_MAX];
+	int status[SAMPLES_MAX];
+	unsigned counts[NODES_MAX] = {0}, found = 0;
+	size_t page = page_size();
+	size_t nr_pages = cp_media_map_bytes(media->bytes) / page;
+	unsigned nr = nr_pages < SAMPLES_MAX ? (unsigned)nr_pages : SAMPLES_MAX;
+
+	media->node = -1;
+	media->node_pct = 0;
+	for (unsigned i = 0; i < nr; i++)
+		pages[i] = media->base + nr_pages * i / nr * page;
+	/* nodes NULL: a query, nothing moves */
+	if (syscall(SYS_move_pages, 0, (unsigned long)nr, pages, NULL, status, 0) < 0)
+		return;
+	for (unsigned i = 0; i < nr; i++) {
+		/* negative: not in memory (yet) */
+		if (status[i] < 0 || status[i] >= NODES_MAX)
+			continue;
+		found++;
+		counts[status[i]]++;
+		if (media->node < 0 || counts[status[i]] > counts[media->node])
+			media->node = status[i];
+	}
+	if (found)
+		media->node_pct = counts[media->node] * 100 / found;
+}
