@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a record is before it is written: its metrics' names, its defaults, its proof. */
+#include "results/record.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const cp_metric_names[CP_METRIC_NR + 1] = {
+	[CP_METRIC_BYTES] = "bytes",
+	[CP_METRIC_ELAPSED_NS] = "elapsed_ns",
+	[CP_METRIC_BW] = "bw_bytes_per_s",
+	[CP_METRIC_IOPS] = "iops",
+	[CP_METRIC_LAT_MEAN] = "lat_ns_mean",
+	[CP_METRIC_LAT_P50] = "lat_ns_p50",
+	[CP_METRIC_LAT_P99] = "lat_ns_p99",
+	[CP_METRIC_LAT_P999] = "lat_ns_p999",
+	[CP_METRIC_CPU_NS] = "cpu_ns",
+	[CP_METRIC_CPU_SUBMIT_NS] = "cpu_submit_ns",
+	[CP_METRIC_CPU_ENGINE_NS] = "cpu_engine_ns",
+	[CP_METRIC_CPU_PCT] = "cpu_pct",
+	[CP_METRIC_CORUNNER] = "corunner_ops_per_s",
+	[CP_METRIC_FIO_LAT_MEAN] = "fio_lat_ns_mean",
+	[CP_METRIC_FIO_LAT_P50] = "fio_lat_ns_p50",
+	[CP_METRIC_FIO_SLAT_MEAN] = "fio_slat_ns_mean",
+	[CP_METRIC_FIO_CLAT_MEAN] = "fio_clat_ns_mean",
+};
+
+void cp_record_init(struct cp_record *record)
+{
+	memset(record, 0, sizeof(*record));
+	cp_context_init(&record->context);
+	cp_arm_init(&record->arm);
+	for (int i = 0; i < CP_METRIC_NR; i++)
+		record->metrics[i] = NAN;
+	snprintf(record->proof.verify, sizeof(record->proof.verify), "off");
+	record->proof.effective_iodepth = 1;
+	record->proof.node = -1;
+}
+
+/* The NAME of NAME[:key=value,...] or of a resolved NAME/kernel. */
+static bool spec_is(const char *spec, const char *name)
+{
+	size_t len = strcspn(spec, ":/");
+
+	return len == strlen(name) && !memcmp(spec, name, len);
+}
+
+/* Engines that move no data: what they were given is counted as simulated. */
+static bool engine_simulates(const struct cp_record *record)
+{
+	const char *dma = record->proof.dma[0] ? record->proof.dma : record->arm.dma;
+
+	return spec_is(dma, "null") || spec_is(dma, "model");
+}
+
+static bool prove_cpu(const struct cp_proof *proof, const char *what, char *buf,
+		      size_t size)
+{
+	if (!proof->bytes_dma && !proof->bytes_simulated)
+		return true;
+	snprintf(buf, size,
+		 "%s moved %" PRIu64 " bytes by dma and simulated %" PRIu64
+		 "; expected none",
+		 what, proof->bytes_dma, proof->bytes_simulated);
+	return false;
+}
+
+/* 0.1 % without rounding: parts are far below 2^54. */
+static bool above_permille(uint64_t part, uint64_t total)
+{
+	return (double)part * 1000.0 > (double)total;
+}
+
+static bool prove_dma(const struct cp_record *record, uint64_t total, char *buf,
+		      size_t size)
+{
+	const struct cp_proof *proof = &record->proof;
+
+	if (proof->bytes_simulated && !engine_simulates(record)) {
+		snprintf(buf, size,
+			 "path dma simulated %" PRIu64
+			 " bytes with '%s'; expected them moved",
+			 proof->bytes_simulated, record->arm.dma);
+		return false;
+	}
+	/* bytes_fallback is part of bytes_cpu; either alone is enough to fail. */
+	uint64_t missed = proof->bytes_fallback > proof->bytes_cpu ? proof->bytes_fallback
+								   : proof->bytes_cpu;
+
+	if (!above_permille(missed, total))
+		return true;
+	snprintf(buf, size,
+		 "path dma left %.3g %% of its bytes to the cpu; expected at most 0.1 %%",
+		 100.0 * (double)missed / (double)total);
+	return false;
+}
+
+bool cp_record_prove(const struct cp_record *record, char *buf, size_t size)
+{
+	const struct cp_proof *proof = &record->proof;
+	uint64_t total = proof->bytes_cpu + proof->bytes_dma + proof->bytes_simulated;
+	double bytes = record->metrics[CP_METRIC_BYTES];
+
+	if (size)
+		buf[0] = '\0';
+	if (!record->has_proof)
+		return true;
+	if (proof->errors) {
+		snprintf(buf, size, "%" PRIu64 " i/o errors; expected 0", proof->errors);
+		return false;
+	}
+	if (bytes == 0) {
+		snprintf(buf, size, "no bytes were moved; expected some");
+		return false;
+	}
+	if (!isnan(bytes) && (double)total < bytes) {
+		snprintf(buf, size,
+			 "paths carried %" PRIu64 " bytes; expected the %.0f completed",
+			 total, bytes);
+		return false;
+	}
+	if (!strcmp(record->arm.queue_mode, "bio") &&
+	    !prove_cpu(proof, "queue_mode bio", buf, size))
+		return false;
+	if (!strcmp(record->arm.path, "cpu"))
+		return prove_cpu(proof, "path cpu", buf, size);
+	if (!strcmp(record->arm.path, "dma"))
+		return prove_dma(record, total, buf, size);
+	return true;
+}
+
+bool cp_record_failed(const struct cp_record *record, char *buf, size_t size)
+{
+	if (record->failed[0]) {
+		snprintf(buf, size, "%s", record->failed);
+		return true;
+	}
+	return !cp_record_prove(record, buf, size);
+}

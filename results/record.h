@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * records.jsonl: one sample a line. The only reader and writer of the format;
+ * results/SCHEMA.md documents it.
+ *
+ * Writing appends one line with a single write() and fsyncs, so a killed run loses at
+ * most the sample in flight. Reading streams: one record at a time reaches a callback, so
+ * memory does not grow with the file. Unknown keys are kept (raw). A torn last line is
+ * dropped with a warning (or refused when strict); any other bad line is an error with
+ * its number. Numbers that are not finite, negative sizes and wrong types are bad lines.
+ *
+ * A metric that was not measured is NaN here and null in the file.
+ */
+#ifndef CP_RESULTS_RECORD_H
+#define CP_RESULTS_RECORD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engines/base/cell.h"
+#include "engines/base/err.h"
+
+#define CP_RECORD_SCHEMA 1
+
+enum cp_metric {
+	CP_METRIC_BYTES,
+	CP_METRIC_ELAPSED_NS,
+	CP_METRIC_BW, /* bw_bytes_per_s */
+	CP_METRIC_IOPS,
+	CP_METRIC_LAT_MEAN, /* lat_ns_*: our stamps */
+	CP_METRIC_LAT_P50,
+	CP_METRIC_LAT_P99,
+	CP_METRIC_LAT_P999,
+	CP_METRIC_CPU_NS, /* process total over the window */
+	CP_METRIC_CPU_SUBMIT_NS,
+	CP_METRIC_CPU_ENGINE_NS,
+	CP_METRIC_CPU_PCT,	/* of one CPU */
+	CP_METRIC_CORUNNER,	/* corunner_ops_per_s */
+	CP_METRIC_FIO_LAT_MEAN, /* fio_lat_ns_*, fio_slat_, fio_clat_: fio's own, as a
+				   check */
+	CP_METRIC_FIO_LAT_P50,	/* clat p50 of fio is a percentile of clat; see SCHEMA */
+	CP_METRIC_FIO_SLAT_MEAN,
+	CP_METRIC_FIO_CLAT_MEAN,
+	CP_METRIC_NR,
+};
+extern const char
+	*const cp_metric_names[CP_METRIC_NR + 1]; /* the JSON keys; NULL-terminated */
+
+struct cp_proof {
+	uint64_t bytes_cpu, bytes_dma, bytes_simulated, bytes_fallback;
+	struct {
+		uint64_t no_channel, ring_full, error, too_many_segments;
+	} fallback; /* I/Os */
+	uint64_t errors;
+	char verify[CP_WORD_MAX]; /* off, crc32c, ... */
+	uint32_t effective_iodepth;
+	char copy[CP_WORD_MAX];	    /* what auto or nt resolved to, "" if no CPU copy */
+	char dma[CP_SPEC_TEXT_MAX]; /* what dma auto resolved to */
+	int32_t node;		    /* of the media's pages, -1 unknown */
+};
+
+struct cp_provenance {
+	char media[CP_WORD_MAX], attr[CP_WORD_MAX], dma[CP_WORD_MAX];
+};
+
+struct cp_record {
+	char run[CP_NAME_MAX];
+	uint32_t sample;
+	char t[32];
+	char host[CP_NAME_MAX];
+	struct cp_context context;
+	struct cp_arm arm;
+	struct cp_provenance provenance;
+	double metrics[CP_METRIC_NR]; /* NaN = null */
+	bool has_proof;		      /* exec drivers may have none */
+	struct cp_proof proof;
+	char failed[256]; /* "" = ok */
+	json_t *raw;	  /* reading: the whole line, valid in the callback only */
+};
+
+void cp_record_init(struct cp_record *record); /* NaN metrics, default context and arm */
+
+/* Path proof: "" in buf and true when the requested path carried the bytes it claims:
+ * errors 0, cpu has no dma bytes, dma at most 0.1 % fallback, bytes add up. Else the
+ * reason. */
+bool cp_record_prove(const struct cp_record *record, char *buf, size_t size);
+/* Failed as stored, or by the proof re-derived; reason points into record or buf. */
+bool cp_record_failed(const struct cp_record *record, char *buf, size_t size);
+
+/* One line without the newline; free() it. */
+char *cp_record_encode(const struct cp_record *record, struct cp_err *err);
+int cp_record_decode(const char *line, size_t len, struct cp_record *ret_record,
+		     struct cp_err *err);
+
+struct cp_record_writer;
+/* append: an existing file is continued (a torn last line is cut off first). */
+int cp_record_writer_open(const char *path, struct cp_record_writer **ret,
+			  struct cp_err *err);
+int cp_record_write(struct cp_record_writer *writer, const struct cp_record *record,
+		    struct cp_err *err);
+int cp_record_writer_close(struct cp_record_writer *writer, struct cp_err *err);
+
+struct cp_record_read_opts {
+	bool strict;				   /* a torn last line is an error */
+	void (*warn)(void *ctx, const char *text); /* may be NULL */
+	void *ctx;
+};
+/* fn returns 0 to go on; anything else stops and is returned. line counts from 1. path is
+ * a run directory or a .jsonl file. Lines up to 1 MiB. */
+int cp_record_read(const char *path, const struct cp_record_read_opts *opts,
+		   int (*fn)(void *ctx, struct cp_record *record, unsigned line),
+		   void *ctx, struct cp_err *err);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include <errno.h>
+
+#include "results/record_priv.h"
+
+/* 15 digits: every measured figure to the last digit that means something, and what was
+ * written as 0.1 stays 0.1. */
+#define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))
+
+static int encode_fields(const struct cp_json_out *out, const struct cp_field *fields,
+			 const void *object)
+{
+	for (const struct cp_field *f = fields; f->name; f++) {
+		const char *at = (const char *)object + f->offset;
+		uint64_t wide = 0;
+		uint32_t narrow = 0;
+		int rc = 0;
+
+		switch (f->type) {
+		case CP_FIELD_WORD:
+		case CP_FIELD_SPEC:
+		case CP_FIELD_TEXT:
+			rc = cp_json_out_text(out, f->name, at);
+			break;
+		case CP_FIELD_SIZE:
+			memcpy(&wide, at, sizeof(wide));
+			rc = cp_json_out_u64(out, f->name, wide);
+			break;
+		case CP_FIELD_UINT:
+			memcpy(&narrow, at, sizeof(narrow));
+			rc = cp_json_out_u64(out, f->name, narrow);
+			break;
+		}
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Counted rather than computed: written without a fraction. */
+static bool metric_integral(int metric)
+{
+	return metric == CP_METRIC_BYTES || metric == CP_METRIC_ELAPSED_NS ||
+	       metric == CP_METRIC_CPU_NS || metric == CP_METRIC_CPU_SUBMIT_NS ||
+	       metric == CP_METRIC_CPU_ENGINE_NS;
+}
+
+static int encode_metrics(const struct cp_json_out *out, const struct cp_record *record)
+{
+	for (int i = 0; i < CP_METRIC_NR; i++) {
+		int rc = cp_json_out_double(out, cp_metric_names[i], record->metrics[i],
+					    metric_integral(i));
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int cp_provenance_encode(const struct cp_json_out *out,
+			 const struct cp_provenance *provenance)
+{
+	int rc = cp_json_out_text(out, "media", provenance->media);
+
+	if (!rc)
+		rc = cp_json_out_text(out, "attr", provenance->attr);
+	if (!rc)
+		rc = cp_json_out_text(out, "dma", provenance->dma);
+	return rc;
+}
+
+static void put(const struct cp_json_out *out, const char *key, uint64_t value, int *rc)
+{
+	if (!*rc)
+		*rc = cp_json_out_u64(out, key, value);
+}
+
+int cp_proof_encode(const struct cp_json_out *out, const struct cp_proof *proof)
+{
+	struct cp_json_out fallback = {json_object(), "proof.fallback", out->err};
+	int rc = 0;
+
+	put(out, "bytes_cpu", proof->bytes_cpu, &rc);
+	put(out, "bytes_dma", proof->bytes_dma, &rc);
+	put(out, "bytes_simulated", proof->bytes_simulated, &rc);
+	put(out, "bytes_fallback", proof->bytes_fallback, &rc);
+	put(&fallback, "no_channel", proof->fallback.no_channel, &rc);
+	put(&fallback, "ring_full", proof->fallback.ring_full, &rc);
+	put(&fallback, "error", proof->fallback.error, &rc);
+	put(&fallback, "too_many_segments", proof->fallback.too_many_segments, &rc);
+	if (rc)
+		json_decref(fallback.object);
+	else
+		rc = cp_json_out_value(out, "fallback", fallback.object);
+	put(out, "errors", proof->errors, &rc);
+	if (!rc)
+		rc = cp_json_out_text(out, "verify", proof->verify);
+	put(out, "effective_iodepth", proof->effective_iodepth, &rc);
+	if (!rc)
+		rc = cp_json_out_text(out, "copy", proof->copy);
+	if (!rc)
+		rc = cp_json_out_text(out, "dma", proof->dma);
+	if (!rc)
+		rc = cp_json_out_value(out, "node",
+				       proof->node < 0 ? json_null()
+						       : json_integer(proof->node));
+	return rc;
+}
+
+/* A new object below key of root, filled by nobody yet. */
+static int add_object(const struct cp_json_out *root, const char *key,
+		      struct cp_json_out *ret_out)
+{
+	json_t *object = json_object();
+	int rc = cp_json_out_value(root, key, object);
+
+	if (!rc)
+		*ret_out = (struct cp_json_out){object, key, root->err};
+	return rc;
+}
+
+static int encode_cell(const struct cp_json_out *root, const struct cp_record *record)
+{
+	struct cp_json_out out;
+	int rc = add_object(root, "context", &out);
+
+	if (!rc)
+		rc = encode_fields(&out, cp_context_fields, &record->context);
+	if (!rc)
+		rc = add_object(root, "arm", &out);
+	if (!rc)
+		rc = cp_json_out_text(&out, "name", record->arm.name);
+	if (!rc)
+		rc = encode_fields(&out, cp_arm_fields, &record->arm);
+	return rc;
+}
+
+static int encode_results(const struct cp_json_out *root, const struct cp_record *record)
+{
+	struct cp_json_out out;
+	int rc = add_object(root, "provenance", &out);
+
+	if (!rc)
+		rc = cp_provenance_encode(&out, &record->provenance);
+	if (!rc)
+		rc = add_object(root, "metrics", &out);
+	if (!rc)
+		rc = encode_metrics(&out, record);
+	if (!rc && record->has_proof) {
+		rc = add_object(root, "proof", &out);
+		if (!rc)
+			rc = cp_proof_encode(&out, &record->proof);
+	} else if (!rc) {
+		rc = cp_json_out_value(root, "proof", json_null());
+	}
+	return rc;
+}
+
+/* Keys that this build does not know stay where the reader found them. */
+static int keep_unknown(json_t *object, json_t *raw)
+{
+	static const char *const objects[] = {"context", "arm", "provenance", "metrics",
+					      "proof"};
+	json_t *failed = json_object_get(object, "failed");
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]) && !rc; i++) {
+		json_t *into = json_object_get(object, objects[i]);
+		json_t *from = json_object_get(raw, objects[i]);
+
+		if (json_is_object(into) && json_is_object(from))
+			rc = json_object_update_missing(into, from);
+	}
+	if (!rc)
+		rc = json_object_update_missing(object, raw);
+	/* What failed is the record's word, not the line's. */
+	if (!rc && !failed && json_object_get(object, "failed"))
+		rc = json_object_del(object, "failed");
+	return rc;
+}
+
+static int encode_line(const struct cp_json_out *root, const struct cp_record *record)
+{
+	json_t *perf = record->raw ? json_object_get(record->raw, "perf") : NULL;
+	int rc = cp_json_out_u64(root, "schema", CP_RECORD_SCHEMA);
+
+	if (!rc)
+		rc = cp_json_out_text(root, "run", record->run);
+	if (!rc)
+		rc = cp_json_out_u64(root, "sample", record->sample);
+	if (!rc)
+		rc = cp_json_out_text(root, "t", record->t);
+	if (!rc)
+		rc = cp_json_out_text(root, "host", record->host);
+	if (!rc)
+		rc = encode_cell(root, record);
+	if (!rc)
+		rc = encode_results(root, record);
+	if (!rc)
+		rc = cp_json_out_value(root, "perf",
+				       perf ? json_incref(perf) : json_null());
+	if (!rc && record->failed[0])
+		rc = cp_json_out_quote(root, "failed", record->failed);
+	if (!rc && record->raw && keep_unknown(root->object, record->raw))
+		rc = cp_err_set(root->err, CP_EXIT_INTERNAL, ENOMEM, "out of memory");
+	return rc;
+}
+
+char *cp_record_encode(const struct cp_record *record, struct cp_err *err)
+{
+	struct cp_json_out root = {json_object(), "", err};
+	char *line = NULL;
+
+	if (!root.object) {
+		cp_err_set(err, CP_EXIT_INTERNAL, ENOMEM, "out of memory");
+		return NULL;
+	}
+	if (!encode_line(&root, record)) {
+		line = json_dumps(root.object, DUMP_FLAGS);
+		if (!line)
+			cp_err_set(err, CP_EXIT_INTERNAL, ENOMEM, "out of memory");
+	}
+	json_decref(root.object);
+	return line;
+}
