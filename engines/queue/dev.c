@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Opening and closing a device. */
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engines/queue/internal.h"
+
+static int open_dma(struct cp_dev *dev, struct cp_err *err)
+{
+	const struct cp_arm *arm = &dev->arm;
+
+	if (!dev->mq || !strcmp(arm->dma, "none"))
+		return 0;
+	dev->dma = cp_dma_find(arm->dma, err);
+	if (!dev->dma)
+		return -EINVAL;
+	int rc = strncmp(arm->dma, "auto", 4) ? dev->dma->check(arm->dma, err) : 0;
+
+	if (rc)
+		return rc;
+	rc = dev->dma->probe(err);
+	if (rc && !strncmp(arm->dma, "auto", 4)) {
+		/* As the driver of the seed: no channel is no reason to fail. */
+		dev->no_channel = true;
+		snprintf(dev->notes, sizeof(dev->notes),
+			 "forced back to CPU copies, no DMA");
+		return 0;
+	}
+	if (rc)
+		return rc;
+	if (dev->irq && !dev->dma->irq)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'completion' is 'irq' and dma engine '%s' has no "
+				  "interrupt; expected poll",
+				  dev->dma->name);
+	dev->simulated = !dev->dma->moves_data;
+	return 0;
+}
+
+static int open_hctx(struct cp_dev *dev, struct cp_hctx *hctx)
+{
+	unsigned depth = dev->arm.queue_depth;
+
+	hctx->free_tags = calloc(depth, sizeof(uint32_t));
+	if (!hctx->free_tags)
+		return -ENOMEM;
+	for (unsigned t = 0; t < depth; t++)
+		hctx->free_tags[t] = depth - 1 - t;
+	hctx->nr_free = depth;
+	hctx->shared = dev->cfg.jobs > 1;
+	pthread_mutex_init(&hctx->lock, NULL);
+	pthread_cond_init(&hctx->cond, NULL);
+	return 0;
+}
+
+static int open_queues(struct cp_dev *dev, struct cp_err *err)
+{
+	const struct cp_topo *topo = dev->cfg.topo;
+
+	if (!dev->mq)
+		return 0;
+	unsigned nr = cp_queue_map(topo, dev->arm.q_per_node, dev->map);
+
+	dev->hctxs = aligned_alloc(64, (nr * sizeof(struct cp_hctx) + 63) / 64 * 64);
+	if (!dev->hctxs)
+		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "out of memory");
+	memset(dev->hctxs, 0, nr * sizeof(struct cp_hctx));
+	for (unsigned i = 0; i < nr; i++) {
+		if (open_hctx(dev, &dev->hctxs[i]) != 0)
+			return cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "out of memory");
+		dev->nr_hctx = i + 1;
+	}
+	return 0;
+}
+
+static void set_segment(struct cp_dev *dev, uint64_t segment)
+{
+	bool pow2 = (segment & (segment - 1)) == 0;
+
+	dev->segment = segment;
+	dev->segment_shift = pow2 ? __builtin_ctzll(segment) : -1;
+}
+
+int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp_err *err)
+{
+	struct cp_dev *dev = calloc(1, sizeof(*dev));
+
+	assert(cfg->segment > 0 && cfg->jobs > 0 && cfg->iodepth > 0 && cfg->topo);
+	if (!dev)
+		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "out of memory");
+	cp_clock_init();
+	dev->cfg = *cfg;
+	dev->arm = cfg->arm;
+	dev->attr = CP_ATTR_WB;
+	pthread_mutex_init(&dev->lock, NULL);
+	int rc = cp_arm_resolve(&dev->arm, err);
+
+	if (rc)
+		goto out_free;
+	dev->mq = !strcmp(dev->arm.queue_mode, "mq");
+	dev->irq = !strcmp(dev->arm.completion, "irq");
+	dev->ring_full_cpu = !strcmp(dev->arm.ring_full, "cpu");
+	set_segment(dev, cfg->segment);
+	rc = open_dma(dev, err);
+	if (rc)
+		goto out_free;
+	const struct cp_media_cfg media = {
+		.spec = cfg->media,
+		.filename = cfg->filename,
+		.bytes = cfg->bytes,
+		.writable = cfg->writable,
+		.fault_in = true,
+	};
+	rc = cp_media_open(&media, &dev->media, err);
+	if (rc)
+		goto out_free;
+	rc = cp_dev_routes(dev, err);
+	if (!rc)
+		rc = open_queues(dev, err);
+	if (rc) {
+		cp_dev_close(dev);
+		return rc;
+	}
+	*ret_dev = dev;
+	return 0;
+
+out_free:
+	pthread_mutex_destroy(&dev->lock);
+	free(dev);
+	return rc;
+}
+
+bool cp_dev_simulated(const struct cp_dev *dev)
+{
+	return dev->simulated;
+}
+
+void cp_dev_close(struct cp_dev *dev)
+{
+	if (!dev)
+		return;
+	for (unsigned i = 0; i < dev->nr_hctx; i++) {
+		struct cp_hctx *hctx = &dev->hctxs[i];
+
+		if (hctx->chan)
+			dev->dma->close(hctx->chan);
+		free(hctx->free_tags);
+		pthread_mutex_destroy(&hctx->lock);
+		pthread_cond_destroy(&hctx->cond);
+	}
+	free(dev->hctxs);
+	cp_policy_table_free(dev->table);
+	cp_media_close(&dev->media);
+	pthread_mutex_destroy(&dev->lock);
+	free(dev);
+}

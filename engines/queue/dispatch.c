@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One decision, and what follows from it. */
+#include <assert.h>
+#include <errno.h>
+
+#include "engines/queue/internal.h"
+
+const struct cp_route *cp_dev_decide(const struct cp_dev *dev, const struct cp_io *io)
+{
+	if (dev->always_dma)
+		return &dev->dma_route;
+	if (dev->table) {
+		uint32_t segments =
+			dev->table->nr_segments > 1 ? cp_dev_segments(dev, io->bytes) : 1;
+		unsigned action =
+			cp_policy_pick(dev->table, io->dir, io->bytes, dev->cfg.jobs,
+				       dev->cfg.jobs * dev->cfg.iodepth, segments);
+		return &dev->routes[action];
+	}
+	if (io->bytes < dev->thresh[io->dir])
+		return &dev->cpu_route;
+	if (dev->min_segments && cp_dev_segments(dev, io->bytes) < dev->min_segments)
+		return &dev->cpu_route;
+	return &dev->dma_route;
+}
+
+/* The rest of the I/O, from byte `from`, by the CPU. */
+void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *route,
+		uint64_t from)
+{
+	unsigned char *far = sub->dev->media.base + io->offset + from;
+	unsigned char *near = (unsigned char *)io->near + from;
+	size_t len = (size_t)(io->bytes - from);
+	bool read = io->dir == CP_DIR_READ;
+	size_t residue = route->copy[io->dir](read ? near : far, read ? far : near, len,
+					      io->dir, sub->dev->attr);
+
+	if (residue) {
+		io->residue += residue;
+		io->error = EIO;
+	}
+}
+
+void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx)
+{
+	if (!hctx->pending)
+		return;
+	hctx->pending = 0;
+	dev->dma->issue_pending(hctx->chan);
+}
+
+unsigned cp_hctx_reap(struct cp_sub *sub)
+{
+	struct cp_dma_completion done[32];
+
+	/* Completions belong to whoever sleeps on the interrupt: taken from under it, it
+	 * would sleep on for nothing. */
+	if (sub->hctx->reaper)
+		return 0;
+	unsigned n = sub->dev->dma->reap(sub->hctx->chan, done, 32);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct cp_io *io = done[i].user;
+
+		if (done[i].result != CP_DMA_OK) {
+			io->error = EIO;
+			io->residue += done[i].residue;
+			io->dma_bytes -= done[i].residue;
+		}
+		if (--io->pieces == 0)
+			cp_sub_done(io->sub, io);
+	}
+	return n;
+}
+
+/* Segments of the near buffer from byte `from`, as many as one transaction takes. */
+static unsigned gather(const struct cp_dev *dev, const struct cp_io *io, uint64_t from,
+		       struct cp_dma_sg sg[CP_DMA_SEGMENTS_MAX], uint64_t *ret_len)
+{
+	unsigned char *near = (unsigned char *)io->near + from;
+	uint64_t left = io->bytes - from, len = 0;
+	unsigned nr = 0;
+
+	while (left && nr < CP_DMA_SEGMENTS_MAX) {
+		size_t seg = (size_t)(left < dev->segment ? left : dev->segment);
+
+		sg[nr].addr = near + len;
+		sg[nr].len = seg;
+		nr++;
+		len += seg;
+		left -= seg;
+	}
+	*ret_len = len;
+	return nr;
+}
+
+/*
+ * Hand the I/O to the channel, split where it has more segments than a transaction takes.
+ * Called with the queue locked. Returns the byte from which the CPU has to copy
+ * (io->bytes when the channel took all).
+ */
+static uint64_t offload(struct cp_sub *sub, struct cp_io *io)
+{
+	struct cp_dev *dev = sub->dev;
+	struct cp_hctx *hctx = sub->hctx;
+	unsigned flags = dev->irq ? CP_DMA_INTERRUPT : 0;
+	struct cp_dma_sg sg[CP_DMA_SEGMENTS_MAX];
+	uint64_t at = 0, len;
+
+	while (at < io->bytes) {
+		unsigned nr = gather(dev, io, at, sg, &len);
+		int rc = dev->dma->prep_memcpy_sg(hctx->chan, io->dir,
+						  dev->media.base + io->offset + at, sg,
+						  nr, flags, io);
+		if (rc == -EAGAIN) {
+			if (dev->ring_full_cpu)
+				return at;
+			cp_hctx_ring(dev, hctx);
+			if (!cp_hctx_reap(sub)) {
+				cp_hctx_unlock(hctx);
+				cp_sub_wait(sub);
+				cp_hctx_lock(hctx);
+			}
+			continue;
+		}
+		if (rc) {
+			io->error = -rc;
+			io->residue += io->bytes - at;
+			return io->bytes;
+		}
+		io->pieces++;
+		io->dma_bytes += len;
+		at += len;
+		hctx->pending++;
+		dev->dma->submit(hctx->chan);
+	}
+	return at;
+}
+
+static void dispatch_dma(struct cp_sub *sub, struct cp_io *io,
+			 const struct cp_route *route)
+{
+	struct cp_hctx *hctx = sub->hctx;
+
+	if (!hctx->chan) {
+		sub->proof.fallback.no_channel += sub->measuring;
+		io->fallback_bytes = io->bytes;
+		cp_io_copy(sub, io, route, 0);
+		cp_sub_done(sub, io);
+		return;
+	}
+	cp_hctx_lock(hctx);
+	/* Our own piece: without it another submitter that reaps could see the I/O
+	 * finished between two of its transactions. */
+	io->pieces = 1;
+	uint64_t from = offload(sub, io);
+
+	if (from < io->bytes) {
+		sub->proof.fallback.ring_full += sub->measuring;
+		io->fallback_bytes = io->bytes - from;
+		cp_hctx_ring(sub->dev, hctx);
+		struct cp_io part =
+			*io; /* pieces in flight may touch error and residue */
+
+		cp_hctx_unlock(hctx);
+		part.error = 0;
+		part.residue = 0;
+		cp_io_copy(sub, &part, route, from);
+		cp_hctx_lock(hctx);
+		io->residue += part.residue;
+		if (part.error)
+			io->error = part.error;
+	}
+	if (--io->pieces == 0)
+		cp_sub_done(sub, io);
+	cp_hctx_unlock(hctx);
+}
+
+/* A cache flush covers what has completed, and fio sends it while writes are in flight:
+ * wait for those of this submitter first. */
+static void dispatch_sync(struct cp_sub *sub, struct cp_io *io)
+{
+	struct cp_hctx *hctx = sub->hctx;
+
+	for (;;) {
+		unsigned done =
+			atomic_load_explicit(&sub->done_tail, memory_order_acquire) -
+			sub->done_head;
+
+		if (done == sub->in_flight - 1) /* all but this one */
+			break;
+		cp_hctx_lock(hctx);
+		cp_hctx_ring(sub->dev, hctx);
+		unsigned n = cp_hctx_reap(sub);
+
+		cp_hctx_unlock(hctx);
+		if (!n)
+			cp_sub_wait(sub);
+	}
+	io->error = -cp_media_sync(&sub->dev->media, 0, sub->dev->media.bytes);
+	cp_hctx_lock(hctx);
+	cp_sub_done(sub, io);
+	cp_hctx_unlock(hctx);
+}
+
+void cp_io_dispatch(struct cp_sub *sub, struct cp_io *io)
+{
+	if (io->sync) {
+		dispatch_sync(sub, io);
+		return;
+	}
+	const struct cp_route *route = cp_dev_decide(sub->dev, io);
+
+	if (route->dma) {
+		dispatch_dma(sub, io, route);
+		return;
+	}
+	cp_io_copy(sub, io, route, 0);
+	cp_hctx_lock(sub->hctx);
+	cp_sub_done(sub, io);
+	cp_hctx_unlock(sub->hctx);
+}

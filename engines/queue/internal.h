@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of this room share. Nobody else includes it. */
+#ifndef CP_ENGINES_QUEUE_INTERNAL_H
+#define CP_ENGINES_QUEUE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engines/copy/copy.h"
+#include "engines/queue/queue.h"
+
+/* How one decision is carried out. */
+struct cp_route {
+	bool dma;
+	cp_copy_fn copy[2]; /* by direction; for dma: what a fallback copies with */
+};
+
+struct cp_hctx {
+	/* Guards chan, the tags and the done rings of this queue's submitters when
+	 * shared. */
+	pthread_mutex_t lock;
+	bool shared;
+	struct cp_dma_chan *chan; /* NULL: CPU only */
+	unsigned nr_free;
+	uint32_t *free_tags; /* [queue_depth], LIFO so that the warmest is reused */
+	/* irq on a shared queue: one waiter sleeps on the channel, the others on cond */
+	pthread_cond_t cond;
+	bool reaper;
+	unsigned pending; /* submitted since the last doorbell */
+};
+
+struct cp_dev {
+	struct cp_dev_cfg cfg;
+	struct cp_arm arm;
+	struct cp_media media;
+	enum cp_attr attr;
+	bool mq, irq, ring_full_cpu, simulated;
+
+	const struct cp_dma_ops *dma; /* NULL: none */
+	char dma_name[CP_SPEC_TEXT_MAX];
+	char copy_name[CP_WORD_MAX];
+	unsigned nr_hctx;
+	struct cp_hctx *hctxs;
+	uint16_t map[CP_TOPO_CPUS_MAX];
+	bool cpu_taken[CP_TOPO_CPUS_MAX]; /* by a submitter or a channel's thread */
+	bool crowded; /* an engine thread has no CPU of its own: polling must yield to it
+		       */
+
+	/* decision: a compiled policy (routes by action), or thresholds */
+	struct cp_policy_table *table;
+	struct cp_route routes[CP_PICK_ACTIONS_MAX];
+	struct cp_route cpu_route, dma_route;
+	uint64_t thresh[2]; /* UINT64_MAX = never */
+	uint32_t min_segments;
+	uint64_t segment;
+	int segment_shift; /* -1 when no power of two */
+	bool always_dma, no_channel;
+
+	/* the measuring window of the whole device: the first submitter's begin */
+	pthread_mutex_t lock; /* window, opening channels, notes */
+	bool window_open;
+	uint64_t start_ns, start_process_ns, start_engine_ns;
+	char notes[512];
+};
+
+struct cp_sub {
+	struct cp_dev *dev;
+	struct cp_hctx *hctx;
+	unsigned cap; /* of the arrays below: what can be in flight */
+	unsigned nr_staged, in_flight;
+	uint64_t batch_ticks; /* when the first of the staged was handed in */
+	struct cp_io **staged;
+
+	/* Finished I/Os not yet handed back. Written under the hctx lock by whoever reaps
+	 * the channel, read by the owner: done_tail's release makes the slots, and
+	 * through them the copied bytes, visible to it. */
+	struct cp_io **done;
+	unsigned done_mask;
+	unsigned done_head;
+	_Atomic unsigned done_tail;
+
+	bool measuring;
+	uint64_t window_ticks;
+	uint64_t start_ns, start_cpu_ns;
+	uint64_t end_ns, end_cpu_ns;
+	uint64_t dev_end_ns, dev_process_ns, dev_engine_ns;
+	uint64_t ios, bytes;
+	uint64_t bytes_moved, bytes_offloaded; /* also of I/Os that failed half way */
+	struct cp_proof proof;
+	struct cp_hist lat;
+};
+
+static inline uint32_t cp_dev_segments(const struct cp_dev *dev, uint64_t bytes)
+{
+	uint64_t up = bytes + dev->segment - 1;
+
+	return (uint32_t)(dev->segment_shift >= 0 ? up >> dev->segment_shift
+						  : up / dev->segment);
+}
+
+/* dispatch.c */
+const struct cp_route *cp_dev_decide(const struct cp_dev *dev, const struct cp_io *io);
+void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *route,
+		uint64_t from);
+void cp_io_dispatch(struct cp_sub *sub, struct cp_io *io);
+void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx);
+/* Reap the channel once; the caller holds the lock. Returns completions seen. */
+unsigned cp_hctx_reap(struct cp_sub *sub);
+/* Wait until the channel has made progress, as the completion mode says. */
+void cp_sub_wait(struct cp_sub *sub);
+
+/* route.c: how decisions are prepared at open */
+int cp_dev_routes(struct cp_dev *dev, struct cp_err *err);
+
+/* channel.c */
+int cp_dev_channel(struct cp_dev *dev, struct cp_hctx *hctx, int cpu_index,
+		   struct cp_err *err);
+uint64_t cp_dev_engine_cpu_ns(struct cp_dev *dev);
+
+/* The release makes the slot, and all the I/O's bytes, visible to the owner's acquire. */
+static inline void cp_sub_done(struct cp_sub *sub, struct cp_io *io)
+{
+	unsigned tail = atomic_load_explicit(&sub->done_tail, memory_order_relaxed);
+
+	sub->done[tail & sub->done_mask] = io;
+	atomic_store_explicit(&sub->done_tail, tail + 1, memory_order_release);
+}
+
+/*
+ * Finished I/Os into the figures: moved bytes only, latency only of what was handed in
+ * inside the window. Sums are kept in registers over a batch: counters in memory, one I/O
+ * at a time, are a chain of dependent stores and loads that costs more than the rest of
+ * the path.
+ */
+static inline void cp_io_account(struct cp_sub *sub, struct cp_io *const *ios, unsigned n,
+				 uint64_t now)
+{
+	uint64_t count = 0, bytes = 0, moved = 0, offloaded = 0, fallback = 0, errors = 0;
+	struct cp_hist_sum lat = CP_HIST_SUM_EMPTY;
+
+	if (!sub->measuring)
+		return;
+	for (unsigned i = 0; i < n; i++) {
+		const struct cp_io *io = ios[i];
+		uint64_t arrived = io->bytes - io->residue;
+
+		if (__builtin_expect(io->sync, 0))
+			continue;
+		moved += arrived;
+		offloaded += io->dma_bytes;
+		fallback += io->fallback_bytes;
+		if (__builtin_expect(io->error, 0)) {
+			errors++;
+			continue;
+		}
+		count++;
+		bytes += arrived;
+		if (io->submit_ticks >= sub->window_ticks)
+			cp_hist_count(
+				&sub->lat, &lat,
+				cp_ticks_to_ns(cp_ticks_since(io->submit_ticks, now)));
+	}
+	cp_hist_sum_add(&sub->lat, &lat);
+	sub->ios += count;
+	sub->bytes += bytes;
+	sub->bytes_moved += moved;
+	sub->bytes_offloaded += offloaded;
+	sub->proof.bytes_fallback += fallback;
+	sub->proof.errors += errors;
+}
+
+static inline void cp_hctx_lock(struct cp_hctx *hctx)
+{
+	if (hctx->shared)
+		pthread_mutex_lock(&hctx->lock);
+}
+
+static inline void cp_hctx_unlock(struct cp_hctx *hctx)
+{
+	if (hctx->shared)
+		pthread_mutex_unlock(&hctx->lock);
+}
+
+#endif

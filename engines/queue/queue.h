@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The block path: a device (media, hardware queues, DMA channels, policy), the submitters
+ * that share it, and the I/Os they pass through it. Knows nothing of fio: a bare loop or
+ * a page-fault handler can drive it.
+ *
+ * Life:
+ *   cp_dev_open() -> cp_sub_open() in each submitting thread -> I/O -> cp_sub_close()
+ *   -> cp_dev_close() after the last submitter.
+ *
+ * bio: cp_sub_bio() copies inside the call. Never DMA.
+ * mq:  cp_sub_queue() stages, cp_sub_commit() dispatches all staged I/Os and rings each
+ *      doorbell once, cp_sub_reap() hands back finished ones. CPU copies are done by the
+ *      submitter inside commit, as blk-mq runs queue_rq in the submitter's context.
+ *
+ * An I/O is one fill, one decision, one submit, one reap: stamped when it is handed in
+ * and when it is handed back. One above 128 segments becomes several DMA transactions and
+ * is done when all are. Errors reach io->error as a positive errno with the residue
+ * beside it.
+ *
+ * Threading: a submitter belongs to the thread that opened it. Submitters of one hardware
+ * queue share its channel under the queue's lock.
+ *
+ * Measuring: nothing is counted until cp_sub_measure_begin(); I/Os that finish after it
+ * count, latency only of those also handed in after it. cp_sub_measure_end() takes the
+ * clocks.
+ */
+#ifndef CP_ENGINES_QUEUE_QUEUE_H
+#define CP_ENGINES_QUEUE_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engines/base/cell.h"
+#include "engines/base/clock.h"
+#include "engines/base/err.h"
+#include "engines/base/hist.h"
+#include "engines/base/topo.h"
+#include "engines/dma/channel.h"
+#include "engines/media/media.h"
+#include "engines/policy.h"
+#include "results/sidecar.h"
+
+#define CP_SEGMENT_DEFAULT 4096
+
+struct cp_dev;
+struct cp_sub;
+
+struct cp_dev_cfg {
+	struct cp_arm arm;    /* cp_dev_open() resolves its copy */
+	const char *media;    /* spec */
+	const char *filename; /* NULL for anon */
+	const char *layer, *attr, *numa;
+	uint64_t bytes; /* used range, from 0 */
+	bool writable;
+	bool dir_used[2];  /* directions that will be used: their kernels must exist */
+	uint64_t segment;  /* bytes of one near segment; > 0 */
+	uint32_t jobs;	   /* submitters that will share it */
+	uint32_t iodepth;  /* of each, as asked: jobs x iodepth is the policy's load */
+	bool policy_force; /* use a policy of another fingerprint */
+	const char *fio_version;    /* for the fingerprint; "" outside fio */
+	const struct cp_topo *topo; /* must outlive the device */
+};
+
+/* One I/O. The caller owns it and keeps it until it is handed back. */
+struct cp_io {
+	void *near;
+	uint64_t offset; /* in the media */
+	uint64_t bytes;
+	enum cp_dir dir;
+	bool sync; /* no data: wait for what this submitter has in flight, then
+		      cp_media_sync() */
+	void *user;
+
+	/* filled when handed back */
+	int error;	  /* positive errno, 0 = all bytes arrived */
+	uint64_t residue; /* bytes that did not */
+
+	/* the queue's own */
+	struct cp_sub *sub;
+	uint64_t submit_ticks;
+	uint64_t dma_bytes;	 /* handed to a channel; less what it left undone */
+	uint64_t fallback_bytes; /* meant for a channel, copied by the CPU */
+	uint32_t pieces;	 /* DMA transactions not yet complete */
+	uint32_t tag;
+};
+
+/* Errors: media, policy and engine errors as their headers say; no engine when one was
+ * asked for "auto" is no error: back to CPU copies, said in notes and counted as
+ * no_channel. */
+int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev,
+		struct cp_err *err);
+void cp_dev_close(struct cp_dev *dev); /* NULL is fine */
+/* The DMA engine moves no data (null): what is read back is not what was written. */
+bool cp_dev_simulated(const struct cp_dev *dev);
+
+int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err);
+void cp_sub_close(struct cp_sub *sub); /* NULL is fine; waits for what is in flight */
+/* Wait for what is in flight and drop it, so that buffers may go. */
+void cp_sub_drain(struct cp_sub *sub);
+
+/* bio: the whole I/O. */
+void cp_sub_bio(struct cp_sub *sub, struct cp_io *io);
+
+/* mq: 0 staged, -EBUSY when queue_depth tags are out (commit and reap first). */
+int cp_sub_queue(struct cp_sub *sub, struct cp_io *io);
+/* What is staged; valid until the commit. */
+unsigned cp_sub_staged(struct cp_sub *sub, struct cp_io ***ret_staged);
+void cp_sub_commit(struct cp_sub *sub);
+/* Hand back at most max, waiting (poll or irq) until there are min. min above what is in
+ * flight is cut to it. done[] gets them in completion order. */
+unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_io **done);
+
+void cp_sub_measure_begin(struct cp_sub *sub);
+void cp_sub_measure_end(struct cp_sub *sub); /* again = a later end of the same window */
+bool cp_sub_measuring(const struct cp_sub *sub);
+
+/* All figures of this submitter and, as it saw it, of the device. out->lat must point to
+ * a histogram; build, fio and job are the caller's. */
+void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out);
+
+/* Hardware queues = min(nodes x q_per_node, CPUs), as blk-mq caps them; *ret_map gives
+ * each topo CPU index its queue: the CPUs of a node are spread evenly over the node's
+ * queues. */
+unsigned cp_queue_map(const struct cp_topo *topo, unsigned q_per_node,
+		      uint16_t ret_map[CP_TOPO_CPUS_MAX]);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the arm and the policy ask for, turned into routes that a decision only points at.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engines/base/host.h"
+#include "engines/dma/hardware.h"
+#include "engines/queue/internal.h"
+
+/* Kernels of one copy word. A direction that will not be measured (a verify pass) reads
+ * and writes with memcpy, so that nt-avx512 writes can be verified. */
+static int bind(const struct cp_dev *dev, const char *copy, struct cp_route *route,
+		char name[CP_WORD_MAX], struct cp_err *err)
+{
+	const struct cp_copy_ops *ops[2] = {NULL, NULL};
+
+	for (int d = 0; d < 2; d++) {
+		const char *word = dev->cfg.dir_used[d] ? copy : "memcpy";
+		int rc = cp_copy_bind(word, (enum cp_dir)d, &ops[d], err);
+
+		if (rc)
+			return rc;
+		route->copy[d] = ops[d]->fn;
+	}
+	if (!name)
+		return 0;
+	bool both = dev->cfg.dir_used[0] && dev->cfg.dir_used[1] && ops[0] != ops[1];
+	int one = dev->cfg.dir_used[CP_DIR_READ] ? CP_DIR_READ : CP_DIR_WRITE;
+
+	if (both)
+		snprintf(name, CP_WORD_MAX, "%.15s/%.15s", ops[0]->name, ops[1]->name);
+	else
+		snprintf(name, CP_WORD_MAX, "%s", ops[one]->name);
+	return 0;
+}
+
+/* A policy belongs to the machine, media and DMA engines it was learned on. */
+static int check_fingerprint(struct cp_dev *dev, const struct cp_policy *policy,
+			     struct cp_err *err)
+{
+	char here[CP_FINGERPRINT_MAX], kind[CP_WORD_MAX], engines[256];
+	struct cp_host host;
+
+	if (!policy->fingerprint[0])
+		return 0;
+	int rc = cp_host_read(&host, err);
+
+	if (rc)
+		return rc;
+	snprintf(kind, sizeof(kind), "%s", dev->media.ops->name);
+	cp_dma_hardware_names(engines, sizeof(engines));
+	cp_host_fingerprint(&host, dev->cfg.fio_version, kind, engines, here);
+	if (!strcmp(here, policy->fingerprint))
+		return 0;
+	if (dev->cfg.policy_force) {
+		snprintf(dev->notes, sizeof(dev->notes),
+			 "policy '%.100s' of another machine used by force",
+			 policy->name);
+		return 0;
+	}
+	return cp_err_set(
+		err, CP_EXIT_INVALID, EINVAL,
+		"policy '%s' was learned on host '%s' with another fingerprint; "
+		"learn one here, or set policy_force=1 to use it all the same",
+		policy->name, policy->host);
+}
+
+static int route_action(struct cp_dev *dev, const struct cp_action *act,
+			struct cp_route *route, struct cp_err *err)
+{
+	const char *copy = act->copy[0] ? act->copy : dev->arm.copy;
+
+	route->dma = !strcmp(act->path, "dma") && dev->mq;
+	return bind(dev, copy, route, NULL, err);
+}
+
+static int policy_routes(struct cp_dev *dev, struct cp_err *err)
+{
+	struct cp_policy policy;
+	int rc = cp_policy_read(dev->arm.policy, &policy, err);
+
+	if (rc)
+		return rc;
+	rc = check_fingerprint(dev, &policy, err);
+	if (!rc)
+		rc = cp_policy_compile(&policy, dev->cfg.layer, dev->cfg.attr,
+				       dev->cfg.numa, &dev->table, err);
+	for (unsigned i = 0; !rc && i < dev->table->nr_actions; i++) {
+		struct cp_action *act = &dev->table->actions[i];
+
+		rc = route_action(dev, act, &dev->routes[i], err);
+		if (!rc && dev->routes[i].dma && !dev->dma)
+			rc = cp_err_set(
+				err, CP_EXIT_USAGE, EINVAL,
+				"policy '%s' uses dma ('%s') and 'dma' is 'none'; "
+				"set dma=auto or dma=sw",
+				policy.name, act->name);
+	}
+	if (rc)
+		cp_err_prefix(err, "policy: ");
+	cp_policy_free(&policy);
+	return rc;
+}
+
+int cp_dev_routes(struct cp_dev *dev, struct cp_err *err)
+{
+	const struct cp_arm *arm = &dev->arm;
+	int rc = bind(dev, arm->copy, &dev->cpu_route, dev->copy_name, err);
+
+	if (rc)
+		return rc;
+	dev->dma_route = dev->cpu_route;
+	dev->dma_route.dma = true;
+	dev->thresh[CP_DIR_READ] = UINT64_MAX;
+	dev->thresh[CP_DIR_WRITE] = UINT64_MAX;
+	dev->min_segments = arm->dma_min_segments;
+	if (!strcmp(arm->path, "dma")) {
+		dev->always_dma = true;
+		dev->copy_name[0] = '\0';
+		return 0;
+	}
+	if (strcmp(arm->path, "auto") != 0)
+		return 0;
+	if (arm->policy[0])
+		return policy_routes(dev, err);
+	if (arm->dma_thresh_read && dev->mq)
+		dev->thresh[CP_DIR_READ] = arm->dma_thresh_read;
+	if (arm->dma_thresh_write && dev->mq)
+		dev->thresh[CP_DIR_WRITE] = arm->dma_thresh_write;
+	return 0;
+}

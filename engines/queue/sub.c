@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A submitter: hand in, commit, hand back. */
+#include <assert.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engines/queue/internal.h"
+
+/* How long an irq wait sleeps before it looks for itself: only a lost interrupt gets this
+ * far, and then the I/O is late, not lost. */
+#define IRQ_TIMEOUT_NS 100000000ULL
+
+static bool in_bounds(const struct cp_dev *dev, const struct cp_io *io)
+{
+	return io->bytes <= dev->media.bytes &&
+	       io->offset <= dev->media.bytes - io->bytes;
+}
+
+static void io_start(struct cp_sub *sub, struct cp_io *io)
+{
+	io->sub = sub;
+	io->error = 0;
+	io->residue = 0;
+	io->dma_bytes = 0;
+	io->fallback_bytes = 0;
+	io->pieces = 0;
+}
+
+/* Out of range: fails as a whole, before anything is touched. */
+static bool io_refuse(const struct cp_dev *dev, struct cp_io *io)
+{
+	if (io->sync || in_bounds(dev, io))
+		return false;
+	io->error = EINVAL;
+	io->residue = io->bytes;
+	return true;
+}
+
+void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
+{
+	struct cp_dev *dev = sub->dev;
+
+	io_start(sub, io);
+	io->submit_ticks = cp_ticks();
+	if (io_refuse(dev, io)) {
+		cp_io_account(sub, &io, 1, io->submit_ticks);
+		return;
+	}
+	if (io->sync) {
+		io->error = -cp_media_sync(&dev->media, 0, dev->media.bytes);
+		return;
+	}
+	cp_io_copy(sub, io, cp_dev_decide(dev, io), 0);
+	cp_io_account(sub, &io, 1, cp_ticks());
+}
+
+int cp_sub_queue(struct cp_sub *sub, struct cp_io *io)
+{
+	struct cp_hctx *hctx = sub->hctx;
+
+	if (sub->nr_staged + sub->in_flight >= sub->cap)
+		return -EBUSY;
+	cp_hctx_lock(hctx);
+	if (!hctx->nr_free) {
+		cp_hctx_unlock(hctx);
+		return -EBUSY;
+	}
+	io->tag = hctx->free_tags[--hctx->nr_free];
+	cp_hctx_unlock(hctx);
+	io_start(sub, io);
+	if (!sub->nr_staged)
+		sub->batch_ticks = cp_ticks();
+	sub->staged[sub->nr_staged++] = io;
+	return 0;
+}
+
+/*
+ * When each I/O of the batch was handed in. A stamp costs 10 ns, so a batch of several
+ * has two, at its first I/O and here, and the others lie evenly between them: a submitter
+ * fills a batch in a plain loop.
+ */
+static void stamp_batch(struct cp_sub *sub, unsigned n)
+{
+	uint64_t first = sub->batch_ticks, step = 0;
+
+	if (n > 1)
+		step = cp_ticks_since(first, cp_ticks()) / n;
+	for (unsigned i = 0; i < n; i++)
+		sub->staged[i]->submit_ticks = first + i * step;
+}
+
+void cp_sub_commit(struct cp_sub *sub)
+{
+	struct cp_dev *dev = sub->dev;
+	struct cp_hctx *hctx = sub->hctx;
+	unsigned n = sub->nr_staged;
+
+	if (!n)
+		return;
+	stamp_batch(sub, n);
+	sub->nr_staged = 0;
+	for (unsigned i = 0; i < n; i++) {
+		struct cp_io *io = sub->staged[i];
+
+		sub->in_flight++;
+		if (io_refuse(dev, io)) {
+			cp_hctx_lock(hctx);
+			cp_sub_done(sub, io);
+			cp_hctx_unlock(hctx);
+			continue;
+		}
+		cp_io_dispatch(sub, io);
+	}
+	if (hctx->chan) {
+		cp_hctx_lock(hctx);
+		cp_hctx_ring(dev, hctx);
+		cp_hctx_unlock(hctx);
+	}
+	if (sub->measuring && sub->in_flight > sub->proof.effective_iodepth)
+		sub->proof.effective_iodepth = sub->in_flight;
+}
+
+static unsigned nr_done(const struct cp_sub *sub)
+{
+	return atomic_load_explicit(&sub->done_tail, memory_order_acquire) -
+	       sub->done_head;
+}
+
+/*
+ * irq on a shared queue. One waiter sleeps on the channel's eventfd and reaps for all;
+ * the others sleep on the condition until the reaper has something for them or leaves.
+ */
+static void wait_shared_irq(struct cp_sub *sub)
+{
+	struct cp_hctx *hctx = sub->hctx;
+
+	pthread_mutex_lock(&hctx->lock);
+	unsigned had = nr_done(sub);
+
+	while (hctx->reaper && nr_done(sub) == had)
+		pthread_cond_wait(&hctx->cond, &hctx->lock);
+	if (nr_done(sub) == had) {
+		hctx->reaper = true;
+		pthread_mutex_unlock(&hctx->lock);
+		sub->dev->dma->wait(hctx->chan, IRQ_TIMEOUT_NS);
+		pthread_mutex_lock(&hctx->lock);
+		hctx->reaper = false;
+		cp_hctx_reap(sub);
+		pthread_cond_broadcast(&hctx->cond);
+	}
+	pthread_mutex_unlock(&hctx->lock);
+}
+
+void cp_sub_wait(struct cp_sub *sub)
+{
+	struct cp_dev *dev = sub->dev;
+
+	if (!dev->irq && dev->crowded)
+		sched_yield();
+	else if (!dev->irq)
+		cp_cpu_relax();
+	else if (sub->hctx->shared)
+		wait_shared_irq(sub);
+	else
+		dev->dma->wait(sub->hctx->chan, IRQ_TIMEOUT_NS);
+}
+
+/* Look at the channel once. On a shared queue that somebody else is looking at, don't
+ * queue up behind them: what they find for us reaches our done ring. */
+static unsigned look(struct cp_sub *sub)
+{
+	struct cp_hctx *hctx = sub->hctx;
+
+	if (!hctx->shared)
+		return cp_hctx_reap(sub);
+	if (pthread_mutex_trylock(&hctx->lock) != 0)
+		return 0;
+	unsigned n = cp_hctx_reap(sub);
+
+	if (n && sub->dev->irq)
+		pthread_cond_broadcast(&hctx->cond);
+	pthread_mutex_unlock(&hctx->lock);
+	return n;
+}
+
+static unsigned take(struct cp_sub *sub, unsigned max, struct cp_io **done)
+{
+	unsigned n = nr_done(sub);
+
+	if (n > max)
+		n = max;
+	for (unsigned i = 0; i < n; i++)
+		done[i] = sub->done[sub->done_head++ & sub->done_mask];
+	return n;
+}
+
+static void free_tags(struct cp_hctx *hctx, struct cp_io *const *done, unsigned n)
+{
+	cp_hctx_lock(hctx);
+	for (unsigned i = 0; i < n; i++)
+		hctx->free_tags[hctx->nr_free++] = done[i]->tag;
+	cp_hctx_unlock(hctx);
+}
+
+unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_io **done)
+{
+	unsigned n = 0;
+
+	if (sub->nr_staged && min > nr_done(sub))
+		cp_sub_commit(sub);
+	if (min > sub->in_flight)
+		min = sub->in_flight;
+	for (;;) {
+		bool waiting = sub->in_flight > nr_done(sub) + n;
+		unsigned seen = waiting && sub->hctx->chan ? look(sub) : 0;
+
+		n += take(sub, max - n, done + n);
+		if (n >= min || n == max)
+			break;
+		if (!seen)
+			cp_sub_wait(sub);
+	}
+	if (!n)
+		return 0;
+	cp_io_account(sub, done, n, cp_ticks());
+	free_tags(sub->hctx, done, n);
+	sub->in_flight -= n;
+	return n;
+}
+
+static int sub_alloc(struct cp_sub *sub, unsigned cap)
+{
+	unsigned slots = 1;
+
+	while (slots < cap)
+		slots <<= 1;
+	sub->cap = cap;
+	sub->done_mask = slots - 1;
+	sub->staged = calloc(cap, sizeof(struct cp_io *));
+	sub->done = calloc(slots, sizeof(struct cp_io *));
+	return sub->staged && sub->done ? 0 : -ENOMEM;
+}
+
+int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err)
+{
+	struct cp_sub *sub = aligned_alloc(64, (sizeof(*sub) + 63) / 64 * 64);
+	int cpu = cp_topo_cpu(dev->cfg.topo, (unsigned)sched_getcpu());
+	int rc;
+
+	if (!sub)
+		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "out of memory");
+	memset(sub, 0, sizeof(*sub));
+	sub->dev = dev;
+	cp_hist_reset(&sub->lat);
+	/* Room for as many as fio may hand in, and one flush. */
+	if (sub_alloc(sub, dev->cfg.iodepth + 1) != 0) {
+		rc = cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "out of memory");
+		goto out_free;
+	}
+	if (dev->mq) {
+		sub->hctx = &dev->hctxs[cpu >= 0 ? dev->map[cpu] : 0];
+		rc = cp_dev_channel(dev, sub->hctx, cpu, err);
+		if (rc)
+			goto out_free;
+	}
+	*ret_sub = sub;
+	return 0;
+
+out_free:
+	free(sub->staged);
+	free(sub->done);
+	free(sub);
+	return rc;
+}
+
+unsigned cp_sub_staged(struct cp_sub *sub, struct cp_io ***ret_staged)
+{
+	*ret_staged = sub->staged;
+	return sub->nr_staged;
+}
+
+void cp_sub_drain(struct cp_sub *sub)
+{
+	while (sub->in_flight || sub->nr_staged) {
+		struct cp_io *done[32];
+
+		cp_sub_reap(sub, 1, 32, done);
+	}
+}
+
+void cp_sub_close(struct cp_sub *sub)
+{
+	if (!sub)
+		return;
+	cp_sub_drain(sub);
+	free(sub->staged);
+	free(sub->done);
+	free(sub);
+}
