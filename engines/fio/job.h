@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the two plug-ins share: options, the devices that fio's jobs share, and a job's
+ * life. This room is the only one that includes fio's headers.
+ *
+ * fio calls, in this order: get_file_size() for every job in the main thread (a device is
+ * announced: who will share it, how large it must be); init() in each job's thread (the
+ * device is opened by the first, before fio's clock starts); post_init(); I/O;
+ * close_file() (clocks are stopped); io_u_free() (nothing may be in flight any more, the
+ * buffers go); cleanup() (the sidecar line is written), also after a failed init().
+ */
+#ifndef CP_ENGINES_FIO_JOB_H
+#define CP_ENGINES_FIO_JOB_H
+
+#include "fio.h"
+#include "optgroup.h"
+#include "verify.h"
+
+#include "engines/queue/queue.h"
+
+/* One member for each engine option, as text; the vocabulary table parses them. */
+struct cp_fio_options {
+	void *pad; /* fio uses the first pointer itself */
+	char *text[32];
+};
+
+extern struct fio_option cp_fio_option_table[];
+
+struct cp_shared;
+
+struct cp_job {
+	struct cp_shared *shared;
+	struct cp_sub *sub;
+	struct cp_io *ios;   /* one for each io_u, by its index */
+	struct cp_io **done; /* of the last getevents() */
+	bool counting; /* the window is open; the only thing the fast path looks at */
+};
+
+/* The value of an engine option as given, or "" */
+const char *cp_fio_option(const struct thread_data *td, const char *name);
+/* Fill context-like and arm settings; complains through log_err. */
+int cp_fio_parse(const struct thread_data *td, bool mq, struct cp_dev_cfg *cfg,
+		 struct cp_err *err);
+
+/* shared.c: call from the main thread, then from the jobs */
+int cp_shared_announce(struct thread_data *td, bool mq, uint64_t extent);
+int cp_shared_join(struct thread_data *td, struct cp_job *job, struct cp_err *err);
+void cp_shared_leave(struct cp_shared *shared);
+
+/* Hooks of both plug-ins. */
+int cp_fio_get_file_size(struct thread_data *td, struct fio_file *f, bool mq);
+int cp_fio_init(struct thread_data *td);
+int cp_fio_post_init(struct thread_data *td);
+int cp_fio_io_u_init(struct thread_data *td, struct io_u *io_u);
+void cp_fio_io_u_free(struct thread_data *td, struct io_u *io_u);
+int cp_fio_open_file(struct thread_data *td, struct fio_file *f);
+int cp_fio_close_file(struct thread_data *td, struct fio_file *f);
+void cp_fio_cleanup(struct thread_data *td);
+
+void cp_fio_window(struct thread_data *td, struct cp_job *job);
+
+/* fio has no hook for the end of ramp_time: look at each I/O until it has come. */
+static inline void cp_fio_watch_ramp(struct thread_data *td, struct cp_job *job)
+{
+	if (__builtin_expect(!job->counting, 0))
+		cp_fio_window(td, job);
+}
+
+/* Fill the I/O of an io_u. false: a direction this engine does not serve (EINVAL is set).
+ */
+static inline bool cp_fio_fill(struct io_u *io_u, struct cp_io *io)
+{
+	io->near = io_u->xfer_buf;
+	io->offset = io_u->offset;
+	io->bytes = io_u->xfer_buflen;
+	io->sync = false;
+	switch ((int)io_u->ddir) {
+	case DDIR_READ:
+		io->dir = CP_DIR_READ;
+		return true;
+	case DDIR_WRITE:
+		io->dir = CP_DIR_WRITE;
+		return true;
+	case DDIR_SYNC:
+	case DDIR_DATASYNC:
+	case DDIR_SYNC_FILE_RANGE:
+		io->sync = true;
+		io->bytes = 0;
+		return true;
+	default:
+		io_u->error = EINVAL;
+		return false;
+	}
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The ioengine's options: the words of the YAML, checked by the same table. */
+#include <stddef.h>
+#include <string.h>
+
+#include "engines/base/units.h"
+#include "engines/fio/job.h"
+
+#define OPT(i, n, d, h)                                           \
+	[i] = {                                                   \
+		.name = n,                                        \
+		.lname = n,                                       \
+		.type = FIO_OPT_STR_STORE,                        \
+		.off1 = offsetof(struct cp_fio_options, text[i]), \
+		.def = d,                                         \
+		.help = h,                                        \
+		.category = FIO_OPT_C_ENGINE,                     \
+		.group = FIO_OPT_G_INVALID,                       \
+	}
+
+struct fio_option cp_fio_option_table[] = {
+	OPT(0, "media", "anon", "where the far bytes live: anon, file"),
+	OPT(1, "attr", "wb", "cache attribute of the media: wb"),
+	OPT(2, "layer", "none", "block layer over the media: none"),
+	OPT(3, "segment", "4096", "bytes of one segment of the caller's buffer"),
+	OPT(4, "queue_mode", NULL, "bio (copypath-sync) or mq (copypath-async)"),
+	OPT(5, "path", NULL, "cpu, dma, or auto: by policy, else by dma_thresh"),
+	OPT(6, "copy", NULL,
+	    "copy kernel: auto, memcpy, nt, nt-sse2, nt-avx2, nt-avx512"),
+	OPT(7, "flush", NULL, "cache flush after a write: none"),
+	OPT(8, "completion", NULL, "mq: poll or irq"),
+	OPT(9, "dma", NULL, "DMA engine: none, auto, sw[:threads=,ring=], null[:delay=]"),
+	OPT(10, "dma_thresh", NULL, "dma_thresh_read and dma_thresh_write at once"),
+	OPT(11, "dma_thresh_read", NULL, "read by DMA from this many bytes; 0 = never"),
+	OPT(12, "dma_thresh_write", NULL, "write by DMA from this many bytes; 0 = never"),
+	OPT(13, "dma_min_segments", NULL, "and from this many segments"),
+	OPT(14, "ring_full", NULL, "no descriptors left: wait, or copy by cpu"),
+	OPT(15, "q_per_node", NULL, "hardware queues a NUMA node"),
+	OPT(16, "queue_depth", NULL, "tags a hardware queue"),
+	OPT(17, "max_merge", NULL, "merge adjacent requests up to this size; 0 = never"),
+	OPT(18, "policy", NULL, "policy file that decides per I/O (path=auto)"),
+	OPT(19, "policy_force", "0", "1: use a policy learned on another machine"),
+	OPT(20, "sidecar", NULL, "append the job's own figures to this file"),
+	OPT(21, "batch", NULL, "I/Os a doorbell; also set iodepth_batch"),
+	{.name = NULL},
+};
+_Static_assert(sizeof(cp_fio_option_table) / sizeof(struct fio_option) - 1 <=
+		       sizeof(((struct cp_fio_options *)0)->text) / sizeof(char *),
+	       "an option without a place for its text");
+
+const char *cp_fio_option(const struct thread_data *td, const char *name)
+{
+	const struct cp_fio_options *o = td->eo;
+
+	for (unsigned i = 0; cp_fio_option_table[i].name; i++) {
+		if (!strcmp(cp_fio_option_table[i].name, name))
+			return o->text[i] ? o->text[i] : "";
+	}
+	return "";
+}
+
+static int set_field(struct cp_arm *arm, const char *field, const char *text,
+		     struct cp_err *err)
+{
+	int rc = cp_field_parse(cp_field_find(cp_arm_fields, field), arm, text, err);
+
+	if (rc)
+		cp_err_prefix(err, "engine option");
+	return rc;
+}
+
+/* Every option that is a field of the arm, by the arm's own table. */
+static int parse_arm(const struct thread_data *td, struct cp_arm *arm, struct cp_err *err)
+{
+	const char *both = cp_fio_option(td, "dma_thresh");
+	int rc = 0;
+
+	if (*both) {
+		rc = set_field(arm, "dma_thresh_read", both, err);
+		if (!rc)
+			rc = set_field(arm, "dma_thresh_write", both, err);
+	}
+	for (unsigned i = 0; !rc && cp_arm_fields[i].name; i++) {
+		const char *text = cp_fio_option(td, cp_arm_fields[i].name);
+
+		if (*text)
+			rc = set_field(arm, cp_arm_fields[i].name, text, err);
+	}
+	return rc;
+}
+
+static int parse_context(const struct thread_data *td, struct cp_err *err)
+{
+	static const char *const names[] = {"media", "attr", "layer"};
+	struct cp_context context;
+
+	cp_context_init(&context);
+	for (unsigned i = 0; i < 3; i++) {
+		int rc = cp_field_parse(cp_field_find(cp_context_fields, names[i]),
+					&context, cp_fio_option(td, names[i]), err);
+		if (rc) {
+			cp_err_prefix(err, "engine option");
+			return rc;
+		}
+	}
+	return 0;
+}
+
+int cp_fio_parse(const struct thread_data *td, bool mq, struct cp_dev_cfg *cfg,
+		 struct cp_err *err)
+{
+	const char *mode = mq ? "mq" : "bio";
+	uint64_t force;
+
+	cp_arm_init(&cfg->arm);
+	snprintf(cfg->arm.queue_mode, sizeof(cfg->arm.queue_mode), "%s", mode);
+	int rc = parse_context(td, err);
+
+	if (!rc)
+		rc = parse_arm(td, &cfg->arm, err);
+	if (rc)
+		return rc;
+	if (strcmp(cfg->arm.queue_mode, mode) != 0)
+		return cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"queue_mode '%s' is not served by this plug-in; expected "
+			"'%s' (copypath-sync.so is bio, copypath-async.so is mq)",
+			cfg->arm.queue_mode, mode);
+	if (cp_size_parse(cp_fio_option(td, "segment"), &cfg->segment) != 0 ||
+	    !cfg->segment)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "segment '%s' is not a size above 0",
+				  cp_fio_option(td, "segment"));
+	if (cp_uint_parse(cp_fio_option(td, "policy_force"), 1, &force) != 0)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "policy_force '%s'; expected 0 or 1",
+				  cp_fio_option(td, "policy_force"));
+	cfg->policy_force = force != 0;
+	cfg->media = cp_fio_option(td, "media");
+	cfg->layer = cp_fio_option(td, "layer");
+	cfg->attr = cp_fio_option(td, "attr");
+	cfg->numa = "local";
+	return cp_arm_resolve(&cfg->arm, err);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Devices that jobs share. Jobs of one fio process with the same engine options and file,
+ * in the same stonewall section, submit to one device: one mapping, one set of hardware
+ * queues and channels. They are announced by the main thread before any job runs, so that
+ * the first to open knows how many will come.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engines/fio/job.h"
+
+struct cp_shared {
+	struct cp_shared *next;
+	char *key;
+	unsigned jobs, left, iodepth;
+	uint64_t extent;
+	bool writable, dir_used[2];
+	struct cp_dev *dev;
+	bool failed; /* the first to open told why; the others only stop */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cp_shared *all;
+static struct cp_topo topo; /* of the main thread: before fio pins the jobs */
+static bool topo_loaded;
+static unsigned section; /* of stonewall */
+
+static char *make_key(const struct thread_data *td, const char *file)
+{
+	char *key = NULL;
+	size_t size;
+	FILE *out = open_memstream(&key, &size);
+
+	if (!out)
+		return NULL;
+	fprintf(out, "%u|%s", section, file);
+	for (unsigned i = 0; cp_fio_option_table[i].name; i++) {
+		if (strcmp(cp_fio_option_table[i].name, "sidecar") != 0)
+			fprintf(out, "|%s",
+				cp_fio_option(td, cp_fio_option_table[i].name));
+	}
+	return fclose(out) ? NULL : key;
+}
+
+static const char *media_file(const struct thread_data *td)
+{
+	bool anon = !strncmp(cp_fio_option(td, "media"), "anon", 4);
+
+	return anon ? "" : td->files[0]->file_name;
+}
+
+static struct cp_shared *find(const char *key)
+{
+	struct cp_shared *shared = all;
+
+	while (shared && strcmp(shared->key, key) != 0)
+		shared = shared->next;
+	return shared;
+}
+
+static struct cp_shared *find_or_add(char *key)
+{
+	struct cp_shared *shared = find(key);
+
+	if (shared) {
+		free(key);
+		return shared;
+	}
+	shared = calloc(1, sizeof(*shared));
+	if (!shared) {
+		free(key);
+		return NULL;
+	}
+	shared->key = key;
+	shared->next = all;
+	all = shared;
+	return shared;
+}
+
+int cp_shared_announce(struct thread_data *td, bool mq, uint64_t extent)
+{
+	struct cp_dev_cfg cfg;
+	struct cp_err err;
+
+	if (cp_fio_parse(td, mq, &cfg, &err) != 0 ||
+	    (!topo_loaded && cp_topo_load(NULL, &topo, &err) != 0)) {
+		log_err("copypath: error: %s\n", err.msg);
+		return 1;
+	}
+	topo_loaded = true;
+	if (td->o.stonewall && td->subjob_number == 0)
+		section++;
+	char *key = make_key(td, media_file(td));
+	struct cp_shared *shared = key ? find_or_add(key) : NULL;
+
+	if (!shared) {
+		log_err("copypath: error: out of memory\n");
+		return 1;
+	}
+	shared->jobs++;
+	if (shared->jobs == 2 && !td->o.use_thread)
+		log_info("copypath: jobs share one device, so thread=1 is set\n");
+	/* All of them, or the first would be a process of its own. */
+	td->o.use_thread = 1;
+	if (td->o.iodepth > shared->iodepth)
+		shared->iodepth = td->o.iodepth;
+	if (extent > shared->extent)
+		shared->extent = extent;
+	shared->writable |= td_write(td) != 0;
+	shared->dir_used[CP_DIR_READ] |= td_read(td) != 0;
+	shared->dir_used[CP_DIR_WRITE] |= td_write(td) != 0;
+	((struct cp_fio_options *)td->eo)->pad = shared;
+	return 0;
+}
+
+static int open_dev(struct thread_data *td, struct cp_shared *shared, struct cp_err *err)
+{
+	bool mq = !td_ioengine_flagged(td, FIO_SYNCIO);
+	struct cp_dev_cfg cfg;
+	int rc = cp_fio_parse(td, mq, &cfg, err);
+
+	if (rc)
+		return rc;
+	cfg.filename = *media_file(td) ? media_file(td) : NULL;
+	cfg.bytes = shared->extent;
+	cfg.writable = shared->writable;
+	cfg.dir_used[CP_DIR_READ] = shared->dir_used[CP_DIR_READ];
+	cfg.dir_used[CP_DIR_WRITE] = shared->dir_used[CP_DIR_WRITE];
+	cfg.jobs = shared->jobs;
+	cfg.iodepth = shared->iodepth;
+	cfg.fio_version = fio_version_string;
+	cfg.topo = &topo;
+	rc = cp_dev_open(&cfg, &shared->dev, err);
+	if (!rc && td->o.verify != VERIFY_NONE && cp_dev_simulated(shared->dev))
+		rc = cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"verify: dma engine '%s' moves no data; expected verify=0 "
+			"or an engine that does",
+			cfg.arm.dma);
+	return rc;
+}
+
+int cp_shared_join(struct thread_data *td, struct cp_job *job, struct cp_err *err)
+{
+	struct cp_shared *shared = ((struct cp_fio_options *)td->eo)->pad;
+	int rc = 0;
+
+	if (!shared)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "create_serialize=0 is not supported; leave it out");
+	pthread_mutex_lock(&lock);
+	if (shared->failed) {
+		rc = cp_err_set(err, CP_EXIT_INVALID, EIO,
+				"the device could not be opened");
+	} else if (!shared->dev) {
+		rc = open_dev(td, shared, err);
+		shared->failed = rc != 0;
+	}
+	pthread_mutex_unlock(&lock);
+	job->shared = shared;
+	return rc ? rc : cp_sub_open(shared->dev, &job->sub, err);
+}
+
+void cp_shared_leave(struct cp_shared *shared)
+{
+	pthread_mutex_lock(&lock);
+	if (++shared->left == shared->jobs) {
+		cp_dev_close(shared->dev);
+		shared->dev = NULL;
+		shared->left = 0;
+	}
+	pthread_mutex_unlock(&lock);
+}
