@@ -5,25 +5,6 @@
 
 #include "engines/queue/internal.h"
 
-const struct cp_route *cp_dev_decide(const struct cp_dev *dev, const struct cp_io *io)
-{
-	if (dev->always_dma)
-		return &dev->dma_route;
-	if (dev->table) {
-		uint32_t segments =
-			dev->table->nr_segments > 1 ? cp_dev_segments(dev, io->bytes) : 1;
-		unsigned action =
-			cp_policy_pick(dev->table, io->dir, io->bytes, dev->cfg.jobs,
-				       dev->cfg.jobs * dev->cfg.iodepth, segments);
-		return &dev->routes[action];
-	}
-	if (io->bytes < dev->thresh[io->dir])
-		return &dev->cpu_route;
-	if (dev->min_segments && cp_dev_segments(dev, io->bytes) < dev->min_segments)
-		return &dev->cpu_route;
-	return &dev->dma_route;
-}
-
 /* The rest of the I/O, from byte `from`, by the CPU. */
 void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *route,
 		uint64_t from)
@@ -137,6 +118,24 @@ static uint64_t offload(struct cp_sub *sub, struct cp_io *io)
 	return at;
 }
 
+/* The common case, one segment and room in the ring, without the loops of offload(). */
+static inline bool offload_one(struct cp_sub *sub, struct cp_io *io)
+{
+	struct cp_dev *dev = sub->dev;
+	struct cp_hctx *hctx = sub->hctx;
+	struct cp_dma_sg sg = {.addr = io->near, .len = (size_t)io->bytes};
+
+	if (io->bytes > dev->segment ||
+	    dev->dma->prep_memcpy_sg(hctx->chan, io->dir, dev->media.base + io->offset,
+				     &sg, 1, dev->irq ? CP_DMA_INTERRUPT : 0, io) != 0)
+		return false;
+	io->pieces = 1;
+	io->dma_bytes = io->bytes;
+	hctx->pending++;
+	dev->dma->submit(hctx->chan);
+	return true;
+}
+
 static void dispatch_dma(struct cp_sub *sub, struct cp_io *io,
 			 const struct cp_route *route)
 {
@@ -150,6 +149,10 @@ static void dispatch_dma(struct cp_sub *sub, struct cp_io *io,
 		return;
 	}
 	cp_hctx_lock(hctx);
+	if (offload_one(sub, io)) {
+		cp_hctx_unlock(hctx);
+		return;
+	}
 	/* Our own piece: without it another submitter that reaps could see the I/O
 	 * finished between two of its transactions. */
 	io->pieces = 1;
@@ -203,20 +206,37 @@ static void dispatch_sync(struct cp_sub *sub, struct cp_io *io)
 	cp_hctx_unlock(hctx);
 }
 
-void cp_io_dispatch(struct cp_sub *sub, struct cp_io *io)
+static void dispatch_cpu(struct cp_sub *sub, struct cp_io *io,
+			 const struct cp_route *route)
 {
-	if (io->sync) {
-		dispatch_sync(sub, io);
-		return;
-	}
-	const struct cp_route *route = cp_dev_decide(sub->dev, io);
-
-	if (route->dma) {
-		dispatch_dma(sub, io, route);
-		return;
-	}
 	cp_io_copy(sub, io, route, 0);
 	cp_hctx_lock(sub->hctx);
 	cp_sub_done(sub, io);
 	cp_hctx_unlock(sub->hctx);
+}
+
+void cp_io_dispatch(struct cp_sub *sub, struct cp_io *const *ios, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct cp_io *io = ios[i];
+
+		sub->in_flight++;
+		if (__builtin_expect(io->sync, 0)) {
+			dispatch_sync(sub, io);
+			continue;
+		}
+		if (__builtin_expect(!cp_io_in_bounds(sub->dev, io), 0)) {
+			cp_io_refuse(io);
+			cp_hctx_lock(sub->hctx);
+			cp_sub_done(sub, io);
+			cp_hctx_unlock(sub->hctx);
+			continue;
+		}
+		const struct cp_route *route = cp_dev_decide(sub->dev, io);
+
+		if (route->dma)
+			dispatch_dma(sub, io, route);
+		else
+			dispatch_cpu(sub, io, route);
+	}
 }

@@ -3,6 +3,7 @@
 #ifndef CP_ENGINES_QUEUE_INTERNAL_H
 #define CP_ENGINES_QUEUE_INTERNAL_H
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -98,11 +99,44 @@ static inline uint32_t cp_dev_segments(const struct cp_dev *dev, uint64_t bytes)
 						  : up / dev->segment);
 }
 
+static inline bool cp_io_in_bounds(const struct cp_dev *dev, const struct cp_io *io)
+{
+	return io->bytes <= dev->media.bytes &&
+	       io->offset <= dev->media.bytes - io->bytes;
+}
+
+/* Out of range: fails as a whole, before anything is touched. */
+static inline void cp_io_refuse(struct cp_io *io)
+{
+	io->error = EINVAL;
+	io->residue = io->bytes;
+}
+
+/* One decision: a table lookup, or two comparisons. */
+static inline const struct cp_route *cp_dev_decide(const struct cp_dev *dev,
+						   const struct cp_io *io)
+{
+	if (dev->always_dma)
+		return &dev->dma_route;
+	if (dev->table) {
+		uint32_t segments =
+			dev->table->nr_segments > 1 ? cp_dev_segments(dev, io->bytes) : 1;
+
+		return &dev->routes[cp_policy_pick(
+			dev->table, io->dir, io->bytes, dev->cfg.jobs,
+			dev->cfg.jobs * dev->cfg.iodepth, segments)];
+	}
+	if (io->bytes < dev->thresh[io->dir] ||
+	    (dev->min_segments && cp_dev_segments(dev, io->bytes) < dev->min_segments))
+		return &dev->cpu_route;
+	return &dev->dma_route;
+}
+
 /* dispatch.c */
-const struct cp_route *cp_dev_decide(const struct cp_dev *dev, const struct cp_io *io);
 void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *route,
 		uint64_t from);
-void cp_io_dispatch(struct cp_sub *sub, struct cp_io *io);
+/* Dispatch a batch: from here on the I/Os are in flight. */
+void cp_io_dispatch(struct cp_sub *sub, struct cp_io *const *ios, unsigned n);
 void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx);
 /* Reap the channel once; the caller holds the lock. Returns completions seen. */
 unsigned cp_hctx_reap(struct cp_sub *sub);

@@ -12,12 +12,6 @@
  * far, and then the I/O is late, not lost. */
 #define IRQ_TIMEOUT_NS 100000000ULL
 
-static bool in_bounds(const struct cp_dev *dev, const struct cp_io *io)
-{
-	return io->bytes <= dev->media.bytes &&
-	       io->offset <= dev->media.bytes - io->bytes;
-}
-
 static void io_start(struct cp_sub *sub, struct cp_io *io)
 {
 	io->sub = sub;
@@ -28,28 +22,19 @@ static void io_start(struct cp_sub *sub, struct cp_io *io)
 	io->pieces = 0;
 }
 
-/* Out of range: fails as a whole, before anything is touched. */
-static bool io_refuse(const struct cp_dev *dev, struct cp_io *io)
-{
-	if (io->sync || in_bounds(dev, io))
-		return false;
-	io->error = EINVAL;
-	io->residue = io->bytes;
-	return true;
-}
-
 void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
 {
 	struct cp_dev *dev = sub->dev;
 
 	io_start(sub, io);
 	io->submit_ticks = cp_ticks();
-	if (io_refuse(dev, io)) {
-		cp_io_account(sub, &io, 1, io->submit_ticks);
-		return;
-	}
 	if (io->sync) {
 		io->error = -cp_media_sync(&dev->media, 0, dev->media.bytes);
+		return;
+	}
+	if (!cp_io_in_bounds(dev, io)) {
+		cp_io_refuse(io);
+		cp_io_account(sub, &io, 1, io->submit_ticks);
 		return;
 	}
 	cp_io_copy(sub, io, cp_dev_decide(dev, io), 0);
@@ -101,18 +86,7 @@ void cp_sub_commit(struct cp_sub *sub)
 		return;
 	stamp_batch(sub, n);
 	sub->nr_staged = 0;
-	for (unsigned i = 0; i < n; i++) {
-		struct cp_io *io = sub->staged[i];
-
-		sub->in_flight++;
-		if (io_refuse(dev, io)) {
-			cp_hctx_lock(hctx);
-			cp_sub_done(sub, io);
-			cp_hctx_unlock(hctx);
-			continue;
-		}
-		cp_io_dispatch(sub, io);
-	}
+	cp_io_dispatch(sub, sub->staged, n);
 	if (hctx->chan) {
 		cp_hctx_lock(hctx);
 		cp_hctx_ring(dev, hctx);
