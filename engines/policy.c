@@ -110,8 +110,7 @@ static void read_learned(struct cp_yaml *doc, const struct cp_yaml_node *map,
 					 sizeof(policy->from[0])))
 				policy->nr_from++;
 	} else if (from && from->type == CP_YAML_MAP) {
-		cp_yaml_problem(doc, from,
-				"'from' is a map; expected a list of paths");
+		cp_yaml_problem(doc, from, "'from' is a map; expected a list of paths");
 	}
 	cp_policy_read_text(doc, map, "host", policy->host, sizeof(policy->host));
 	cp_policy_read_text(doc, map, "fingerprint", policy->fingerprint,

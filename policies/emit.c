@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A policy's device settings as kernel module options and as a fio job section. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engines/base/units.h"
+#include "policies/emit.h"
+#include "policies/objective.h"
+
+/* A direction that never offloads, for a knob that has no word for it: the largest whole
+ * sector in 32 bits, above any request. */
+#define THRESH_NEVER UINT64_C(4294966784)
+
+/* Control characters in a name must not start a line of their own. */
+static void comment(FILE *out, const char *label, const char *text)
+{
+	fprintf(out, "# %s", label);
+	for (; *text; text++)
+		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
+	fputc('\n', out);
+}
+
+static void head(const struct cp_policy *policy, FILE *out)
+{
+	char words[512], line[1024];
+
+	comment(out, "copypath policy: ", *policy->name ? policy->name : "(no name)");
+	cp_objective_words(&policy->objective, words, sizeof(words));
+	comment(out, "objective: ", words);
+	snprintf(line, sizeof(line),
+		 "media %s, attr %s, dma %s; learned on %s from %" PRIu64 " samples",
+		 policy->media, policy->attr, policy->dma,
+		 *policy->host ? policy->host : "no host", policy->samples);
+	comment(out, "provenance: ", policy->samples ? line : "not measured (defaults)");
+	if (!strcmp(policy->dma, "software"))
+		comment(out, "",
+			"warning: the DMA figures are of a software engine, not of "
+			"hardware");
+}
+
+static void lost(const struct cp_policy *policy, FILE *out)
+{
+	unsigned rules = 0, undecided = 0;
+	bool copies = false;
+	char line[256];
+
+	for (unsigned i = 0; i < policy->nr_rules; i++) {
+		rules += policy->rules[i].decided;
+		undecided += !policy->rules[i].decided;
+		for (unsigned k = 0; k < policy->rules[i].nr_sizes; k++)
+			copies |= *policy->rules[i].sizes[k].act.copy != '\0' &&
+				  strcmp(policy->rules[i].sizes[k].act.copy, "auto") != 0;
+	}
+	if (rules + undecided) {
+		snprintf(line, sizeof(line),
+			 "not expressed: %u decided and %u undecided rules by jobs, load "
+			 "and "
+			 "size, folded into one threshold a direction",
+			 rules, undecided);
+		comment(out, "", line);
+	}
+	if (copies)
+		comment(out, "", "not expressed: which CPU copy each rule takes");
+	if (!isnan(policy->device.regret_pct)) {
+		snprintf(line, sizeof(line),
+			 "cost of one setting against the full policy: %.1f %%",
+			 policy->device.regret_pct);
+		comment(out, "", line);
+	}
+}
+
+static int emit_modprobe(const struct cp_policy *policy, const struct cp_emit_opts *opts,
+			 FILE *out, struct cp_err *err)
+{
+	const struct cp_device *device = &policy->device;
+	bool mq = !strcmp(device->queue_mode, "mq") &&
+		  (device->dma_thresh_read || device->dma_thresh_write);
+
+	(void)opts;
+	(void)err;
+	head(policy, out);
+	lost(policy, out);
+	if (strcmp(device->queue_mode, "bio") != 0 && !mq)
+		comment(out, "", "DMA never pays here: queue_mode=0 (bio)");
+	if (!mq && (device->dma_thresh_read || device->dma_thresh_write))
+		comment(out, "",
+			"the thresholds count for whoever sets queue_mode=1 (mq) "
+			"himself");
+	if (mq && (!device->dma_thresh_read || !device->dma_thresh_write))
+		comment(out, "",
+			device->dma_thresh_read ? "writes never go to DMA: their "
+						  "threshold is above any request"
+						: "reads never go to DMA: their "
+						  "threshold is above any request");
+	fprintf(out, "options cp_pmem queue_mode=%d", mq ? 1 : 0);
+	if (mq || device->queue_depth)
+		fprintf(out, " queue_depth=%u",
+			device->queue_depth ? device->queue_depth : 128);
+	if (mq || device->q_per_node)
+		fprintf(out, " q_per_node=%u",
+			device->q_per_node ? device->q_per_node : 8);
+	if (mq || device->dma_thresh_read || device->dma_thresh_write)
+		fprintf(out, " dma_thresh_read=%" PRIu64 " dma_thresh_write=%" PRIu64,
+			device->dma_thresh_read ? device->dma_thresh_read : THRESH_NEVER,
+			device->dma_thresh_write ? device->dma_thresh_write
+						 : THRESH_NEVER);
+	fputc('\n', out);
+	return 0;
+}
+
+/* fio takes a value to the end of its line, so a newline cannot be said. */
+static int check_path(const char *what, const char *path, struct cp_err *err)
+{
+	if (strpbrk(path, "\n\r"))
+		return cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"%s path holds a line break, which a fio job file cannot "
+			"say; expected another path",
+			what);
+	return 0;
+}
+
+static int emit_fio(const struct cp_policy *policy, const struct cp_emit_opts *opts,
+		    FILE *out, struct cp_err *err)
+{
+	const struct cp_device *device = &policy->device;
+	bool mq = !strcmp(device->queue_mode, "mq");
+	const char *engine = "none";
+	int rc = check_path("policy", opts->policy_path, err);
+
+	if (!rc)
+		rc = check_path("plug-in", opts->plugin_dir, err);
+	if (rc)
+		return rc;
+	if (!strcmp(policy->dma, "software"))
+		engine = "sw";
+	else if (!strcmp(policy->dma, "hardware"))
+		engine = "auto";
+	head(policy, out);
+	if (!mq)
+		comment(out, "", "queue_mode bio: every copy is the CPU's");
+	fprintf(out,
+		"[global]\n"
+		"ioengine=external:%s/copypath-%s.so\n"
+		"thread=1\n"
+		"queue_mode=%s\n"
+		"path=auto\n",
+		opts->plugin_dir, mq ? "async" : "sync", device->queue_mode);
+	if (mq)
+		fprintf(out, "dma=%s\ncompletion=%s\nq_per_node=%u\nqueue_depth=%u\n",
+			engine, *device->completion ? device->completion : "poll",
+			device->q_per_node ? device->q_per_node : 8,
+			device->queue_depth ? device->queue_depth : 128);
+	else
+		fprintf(out, "dma=none\n");
+	fprintf(out, "policy=%s\n", opts->policy_path);
+	return 0;
+}
+
+const struct cp_emit_form cp_emit_table[] = {
+	{"modprobe", "options line for the cp_pmem module", emit_modprobe},
+	{"fio", "global section of a fio job file", emit_fio},
+	{NULL, NULL, NULL},
+};

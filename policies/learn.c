@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Gathering samples, and the order of the learner's steps. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/learn_priv.h"
+
+int learn_no_memory(struct cp_err *err)
+{
+	return cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "not enough memory to learn");
+}
+
+void learn_note(struct cp_learn *learn, const char *fmt, ...)
+{
+	va_list args;
+
+	if (learn->nr_notes == LEARN_NOTES_MAX)
+		return;
+	char *note = learn->notes[learn->nr_notes];
+
+	va_start(args, fmt);
+	vsnprintf(note, sizeof(learn->notes[0]), fmt, args);
+	va_end(args);
+	for (unsigned i = 0; i < learn->nr_notes; i++)
+		if (!strcmp(learn->notes[i], note))
+			return;
+	learn->nr_notes++;
+}
+
+void cp_learn_notes(const struct cp_learn *learn, void (*fn)(void *ctx, const char *text),
+		    void *ctx)
+{
+	for (unsigned i = 0; i < learn->nr_notes; i++)
+		fn(ctx, learn->notes[i]);
+}
+
+int cp_learn_new(const struct cp_objective *objective, struct cp_learn **ret,
+		 struct cp_err *err)
+{
+	struct cp_learn *learn = calloc(1, sizeof(*learn));
+
+	if (!learn)
+		return learn_no_memory(err);
+	learn->objective = *objective;
+	*ret = learn;
+	return 0;
+}
+
+void cp_learn_free(struct cp_learn *learn)
+{
+	if (!learn)
+		return;
+	learn_rows_free(learn);
+	for (size_t i = 0; i < learn->nr_cells; i++)
+		free(learn->cells[i].samples);
+	free(learn->cells);
+	free(learn->view);
+	free(learn);
+}
+
+void cp_learn_counts(const struct cp_learn *learn, struct cp_learn_counts *ret)
+{
+	*ret = learn->counts;
+}
+
+static double ratio(double a, double b)
+{
+	return isfinite(a) && isfinite(b) && b > 0.0 ? a / b : NAN;
+}
+
+/* An exec driver may report bandwidth or IOPS, and a share of CPU, instead of totals. */
+static void sample_from(const struct cp_record *record, struct learn_sample *sample)
+{
+	const double *m = record->metrics;
+	double ns = ratio(m[CP_METRIC_ELAPSED_NS], m[CP_METRIC_BYTES]);
+
+	if (!(ns > 0.0))
+		ns = ratio(1e9, m[CP_METRIC_BW]);
+	if (!(ns > 0.0))
+		ns = ratio(1e9, m[CP_METRIC_IOPS] * (double)record->context.bs);
+	double cpu = ratio(m[CP_METRIC_CPU_NS], m[CP_METRIC_BYTES]);
+
+	if (isnan(cpu))
+		cpu = m[CP_METRIC_CPU_PCT] / 100.0 * ns;
+	sample->ns[PART_ELAPSED] = ns > 0.0 ? ns : NAN;
+	sample->ns[PART_CPU] = isfinite(cpu) && cpu >= 0.0 ? cpu : NAN;
+	sample->ns[PART_P99] = m[CP_METRIC_LAT_P99];
+	sample->p50_ns = m[CP_METRIC_LAT_P50];
+	sample->bw = isfinite(m[CP_METRIC_BW]) ? m[CP_METRIC_BW] : 1e9 / ns;
+	sample->cpu_pct =
+		isfinite(m[CP_METRIC_CPU_PCT]) ? m[CP_METRIC_CPU_PCT] : 100.0 * cpu / ns;
+}
+
+static bool sample_usable(const struct cp_objective *obj,
+			  const struct learn_sample *sample)
+{
+	bool needs[PART_NR] = {
+		[PART_ELAPSED] = obj->elapsed > 0.0 || !isnan(obj->min_bw_frac),
+		[PART_CPU] = obj->cpu > 0.0,
+		[PART_P99] = !isnan(obj->slo_p99_ns),
+	};
+
+	for (unsigned p = 0; p < PART_NR; p++)
+		if (needs[p] && !isfinite(sample->ns[p]))
+			return false;
+	return true;
+}
+
+/* One provenance word of all samples; `none` agrees with everything. */
+static int agree(char *have, const char *word, const char *what, struct cp_err *err)
+{
+	if (!*word || !strcmp(word, "none") || !strcmp(have, word))
+		return 0;
+	if (*have && strcmp(have, "none") != 0)
+		return cp_err_set(
+			err, CP_EXIT_INVALID, EINVAL,
+			"records mix provenance '%s' and '%s' of %s; expected one "
+			"of them",
+			have, word, what);
+	snprintf(have, CP_WORD_MAX, "%s", word);
+	return 0;
+}
+
+static int check_source(struct cp_learn *learn, const struct cp_record *record,
+			struct cp_err *err)
+{
+	if (learn->any && strcmp(learn->host, record->host) != 0)
+		return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
+				  "records mix hosts '%s' and '%s'; expected one host",
+				  learn->host, record->host);
+	if (!learn->any) {
+		snprintf(learn->host, sizeof(learn->host), "%s", record->host);
+		snprintf(learn->provenance.media, CP_WORD_MAX, "none");
+		snprintf(learn->provenance.attr, CP_WORD_MAX, "none");
+		snprintf(learn->provenance.dma, CP_WORD_MAX, "none");
+	}
+	learn->any = true;
+	int rc = agree(learn->provenance.media, record->provenance.media, "media", err);
+
+	if (!rc)
+		rc = agree(learn->provenance.attr, record->provenance.attr, "attr", err);
+	if (!rc)
+		rc = agree(learn->provenance.dma, record->provenance.dma, "dma", err);
+	return rc;
+}
+
+static struct learn_cell *find_cell(struct cp_learn *learn,
+				    const struct cp_record *record)
+{
+	for (size_t i = learn->nr_cells; i-- > 0;) {
+		struct learn_cell *cell = &learn->cells[i];
+
+		if (cell->context.bs == record->context.bs &&
+		    !strcmp(cell->arm.name, record->arm.name) &&
+		    cp_context_same(&cell->context, &record->context) &&
+		    cp_arm_same(&cell->arm, &record->arm))
+			return cell;
+	}
+	if (learn->nr_cells == learn->room) {
+		size_t room = learn->room ? learn->room * 2 : 64;
+		struct learn_cell *cells =
+			reallocarray(learn->cells, room, sizeof(*learn->cells));
+
+		if (!cells)
+			return NULL;
+		learn->cells = cells;
+		learn->room = room;
+	}
+	struct learn_cell *cell = &learn->cells[learn->nr_cells++];
+
+	memset(cell, 0, sizeof(*cell));
+	cell->context = record->context;
+	cell->arm = record->arm;
+	cell->provenance = record->provenance;
+	return cell;
+}
+
+static int keep(struct cp_learn *learn, const struct cp_record *record,
+		const struct learn_sample *sample, struct cp_err *err)
+{
+	struct learn_cell *cell = find_cell(learn, record);
+
+	if (!cell)
+		return learn_no_memory(err);
+	if (cell->n == cell->room) {
+		unsigned room = cell->room ? cell->room * 2 : 4;
+		struct learn_sample *samples =
+			reallocarray(cell->samples, room, sizeof(*samples));
+
+		if (!samples)
+			return learn_no_memory(err);
+		cell->samples = samples;
+		cell->room = room;
+	}
+	cell->samples[cell->n++] = *sample;
+	learn->counts.used++;
+	return 0;
+}
+
+int cp_learn_add(struct cp_learn *learn, const struct cp_record *record,
+		 struct cp_err *err)
+{
+	char reason[256];
+	struct learn_sample sample;
+
+	/* Rows and views point into cells, which may move. */
+	learn_rows_free(learn);
+	if (cp_record_failed(record, reason, sizeof(reason))) {
+		learn->counts.failed++;
+		return 0;
+	}
+	if (!strcmp(record->provenance.dma, "modelled")) {
+		learn->counts.modelled++;
+		return 0;
+	}
+	int rc = check_source(learn, record, err);
+
+	if (rc)
+		return rc;
+	sample_from(record, &sample);
+	if (!record->context.bs || !sample_usable(&learn->objective, &sample)) {
+		learn->counts.unusable++;
+		return 0;
+	}
+	return keep(learn, record, &sample, err);
+}
+
+static int solve_rows(struct cp_learn *learn, struct cp_policy *policy, unsigned *decided,
+		      struct cp_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < learn->nr_rows && !rc; i++) {
+		struct learn_row *row = &learn->rows[i];
+
+		rc = learn_grid_make(row, err);
+		if (rc)
+			break;
+		learn_decide(learn, row);
+		rc = learn_compress(row, err);
+		if (!rc)
+			rc = learn_rules_add(learn, row, policy, decided, err);
+	}
+	return rc;
+}
+
+int cp_learn_solve(struct cp_learn *learn, struct cp_policy *ret_policy,
+		   unsigned *ret_decided, struct cp_err *err)
+{
+	struct cp_policy policy;
+	unsigned decided = 0;
+
+	cp_policy_init(&policy);
+	snprintf(policy.name, sizeof(policy.name), "learned");
+	snprintf(policy.host, sizeof(policy.host), "%.*s", (int)sizeof(policy.host) - 1,
+		 learn->host);
+	policy.samples = learn->counts.used;
+	policy.objective = learn->objective;
+	if (learn->any) {
+		memcpy(policy.media, learn->provenance.media, sizeof(policy.media));
+		memcpy(policy.attr, learn->provenance.attr, sizeof(policy.attr));
+		memcpy(policy.dma, learn->provenance.dma, sizeof(policy.dma));
+	}
+	learn->nr_notes = 0;
+	learn_rows_free(learn);
+	int rc = learn_spread(learn, err);
+
+	if (!rc)
+		rc = learn_rows_build(learn, err);
+	if (!rc)
+		rc = learn_curves(learn, err);
+	if (!rc)
+		rc = solve_rows(learn, &policy, &decided, err);
+	if (rc) {
+		cp_policy_free(&policy);
+		return rc;
+	}
+	learn_device(learn, &policy);
+	*ret_policy = policy;
+	*ret_decided = decided;
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Records in, policy out. Feed samples one by one (streaming), then solve.
+ *
+ * What is fed: samples whose proof holds. cp_learn_add() drops failed and modelled-null
+ * records and counts them; mixed provenance or hosts are an error that names both.
+ */
+#ifndef CP_POLICIES_LEARN_H
+#define CP_POLICIES_LEARN_H
+
+#include "engines/policy.h"
+#include "policies/objective.h"
+#include "results/record.h"
+
+struct cp_learn; /* the collection of samples */
+
+struct cp_learn_counts {
+	uint64_t used, failed, modelled;
+	uint64_t unusable; /* lacked a metric (bandwidth, CPU, p99) that the objective
+			      needs */
+};
+
+int cp_learn_new(const struct cp_objective *objective, struct cp_learn **ret,
+		 struct cp_err *err);
+int cp_learn_add(struct cp_learn *learn, const struct cp_record *record,
+		 struct cp_err *err);
+void cp_learn_counts(const struct cp_learn *learn, struct cp_learn_counts *ret);
+/* Learn. policy->learned fields from/host/fingerprint are the caller's to fill. Returns 0
+ * also when nothing was decided: *ret_decided is the number of decided (context, size)
+ * intervals. */
+int cp_learn_solve(struct cp_learn *learn, struct cp_policy *ret_policy,
+		   unsigned *ret_decided, struct cp_err *err);
+/* What a reader should know about the last solve ("arm 'x' was measured at one size
+ * only"), one sentence a call. */
+void cp_learn_notes(const struct cp_learn *learn, void (*fn)(void *ctx, const char *text),
+		    void *ctx);
+void cp_learn_free(struct cp_learn *learn);
+
+/*
+ * Measured regret of a policy on samples: per context that was measured, J of what the
+ * policy answers against the best measured arm (both medians), in percent. An answer
+ * whose arm was not measured there is counted in `unknown`, never guessed.
+ */
+struct cp_regret {
+	unsigned contexts, unknown;
+	double mean_pct, p95_pct, worst_pct; /* NaN when nothing was known */
+	struct cp_context worst;
+};
+int cp_policy_regret(struct cp_learn *learn, const struct cp_policy *policy,
+		     struct cp_regret *ret, struct cp_err *err);
+
+/* Per context and arm, what was measured: for reports and explain. Sorted by context,
+ * then arm name; valid until the learn is freed or added to. */
+struct cp_learn_cell {
+	struct cp_context context;
+	struct cp_arm arm;
+	struct cp_provenance provenance;
+	uint32_t n;
+	double bw_median, bw_low, bw_high; /* bytes/s; interval of the median */
+	double cpu_pct_median, cpu_pct_low, cpu_pct_high;
+	double ns_per_byte, cpu_ns_per_byte, p50_ns, p99_ns; /* medians */
+	double cost;					     /* J */
+	bool pareto;   /* no other arm of the context has more bandwidth for less CPU */
+	bool excluded; /* by a hard limit */
+};
+int cp_learn_cells(struct cp_learn *learn, const struct cp_learn_cell **ret_cells,
+		   size_t *ret_nr, struct cp_err *err);
+
+#endif

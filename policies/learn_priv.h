@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inside of the learner. Samples are gathered in cells (context x arm); cells of one
+ * context-but-for-size are a row; the cells of one arm in a row are a curve over sizes.
+ *
+ * The steps, one file each: learn.c (gather), rows.c (rows and curves), spread.c (how
+ * much a cell's mean may be off), model.c and curves.c (a curve between and around its
+ * sizes), decide.c (which arm, how sure), compress.c (few intervals), pieces.c,
+ * evidence.c and rules.c (the rules and what they rest on), device.c (one setting for a
+ * driver).
+ */
+#ifndef CP_POLICIES_LEARN_PRIV_H
+#define CP_POLICIES_LEARN_PRIV_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include "policies/learn.h"
+
+#define LEARN_SIZES_MAX 128 /* distinct sizes of one curve */
+#define LEARN_ARMS_MAX	64  /* arms in one row */
+#define LEARN_GRID_MAX	512
+#define LEARN_REGRET	0.0198026 /* ln 1.02: a regret that does not matter */
+#define LEARN_SURE	0.95
+#define LEARN_NOTES_MAX 16
+
+enum learn_part { PART_ELAPSED, PART_CPU, PART_P99, PART_NR };
+
+struct learn_sample {
+	double ns[PART_NR]; /* ns/byte, cpu ns/byte, p99 in ns; NaN = null */
+	double bw, cpu_pct, p50_ns;
+};
+
+struct learn_cell {
+	struct cp_context context;
+	struct cp_arm arm;
+	struct cp_provenance provenance;
+	struct learn_sample *samples;
+	unsigned n, room;
+	/* derived by learn_spread() */
+	double ln_part[PART_NR]; /* of the cell's typical sample, NaN = not known */
+	double ln_cost;
+	double var;   /* of one sample's ln J, shrunk */
+	double dof;   /* of var */
+	double var_0; /* as measured in this cell, NaN below 2 samples */
+};
+
+struct learn_fit {
+	double alpha_ns, beta_ns; /* t = alpha + beta * bs, a whole I/O */
+	unsigned nr_knots;
+	double knot_x[LEARN_SIZES_MAX]; /* log2 bytes */
+	double knot_r[LEARN_SIZES_MAX]; /* ln t's residual there */
+};
+
+struct learn_curve {
+	const struct cp_arm *arm;
+	unsigned nr; /* sizes, rising */
+	const struct learn_cell **cells;
+	struct learn_fit fits[PART_NR];
+	double *loo;	    /* ln J of each size, predicted without it; NaN = cannot */
+	double *mean, *var; /* ln J at each size, cell and model together */
+	double tau2;	    /* interpolation variance of ln J */
+};
+
+struct learn_row {
+	struct cp_context key; /* bs and segments mean nothing */
+	struct cp_range jobs, load;
+	unsigned nr_curves;
+	struct learn_curve *curves;
+	unsigned nr_grid;
+	uint64_t *grid;
+	/* [curve * nr_grid + point]; NaN mean: the arm is not known there */
+	double *mean, *var, *dof, *ln_elapsed, *ln_p99;
+	bool *excluded;
+	double *sure;	/* P(regret <= 2 %) */
+	int *incumbent; /* curve by point, -1 = none was measured */
+	int *choice;	/* curve by point after compression */
+};
+
+struct cp_learn {
+	struct cp_objective objective;
+	struct learn_cell *cells;
+	size_t nr_cells, room;
+	struct cp_learn_counts counts;
+	char host[CP_NAME_MAX];
+	struct cp_provenance provenance;
+	bool any;
+	struct learn_row *rows;
+	size_t nr_rows;
+	struct cp_learn_cell *view;
+	size_t nr_view;
+	char notes[LEARN_NOTES_MAX][256];
+	unsigned nr_notes;
+};
+
+void learn_note(struct cp_learn *learn, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+int learn_no_memory(struct cp_err *err);
+
+/* J of a sample or of predicted parts; never below a tiny positive number. */
+double learn_ln_cost(const struct cp_objective *objective, const double *ns,
+		     double bytes);
+
+/* rows.c */
+int learn_rows_build(struct cp_learn *learn, struct cp_err *err);
+void learn_rows_free(struct cp_learn *learn);
+
+/* spread.c: fills the derived fields of all cells. */
+int learn_spread(struct cp_learn *learn, struct cp_err *err);
+
+/*
+ * model.c. x: sizes in bytes (rising), y: ln ns per byte at each. skip: index to leave
+ * out, -1 = none.
+ */
+void learn_fit_line(const double *x, const double *y, unsigned nr, int skip,
+		    struct learn_fit *fit);
+/* With knots where they pay; loo[i] is the prediction of y[i] without it (NaN when nr is
+ * 1). */
+void learn_fit_curve(const double *x, const double *y, unsigned nr, struct learn_fit *fit,
+		     double *loo);
+double learn_fit_eval(const struct learn_fit *fit, double bytes); /* ln ns per byte */
+/* curves.c: fits of every curve of every row, and what cell and model say together. */
+int learn_curves(struct cp_learn *learn, struct cp_err *err);
+
+/* decide.c */
+int learn_grid_make(struct learn_row *row, struct cp_err *err);
+void learn_decide(const struct cp_learn *learn, struct learn_row *row);
+/* P(J of a <= (1 + slack) J of b) at a point, by Student's t. */
+double learn_better(const struct learn_row *row, unsigned a, unsigned b, unsigned point,
+		    double slack);
+
+/* compress.c: row->choice, then the rules of the row are appended to the policy. */
+int learn_compress(struct learn_row *row, struct cp_err *err);
+
+/* rules.c */
+int learn_rules_add(struct cp_learn *learn, const struct learn_row *row,
+		    struct cp_policy *policy, unsigned *decided, struct cp_err *err);
+void learn_action(const struct cp_arm *arm, const struct cp_context *context,
+		  uint64_t bytes, struct cp_action *act);
+
+/* device.c */
+void learn_device(struct cp_learn *learn, struct cp_policy *policy);
+
+/* pareto.c: marks the cells of one context. */
+void learn_pareto(const struct cp_objective *objective, struct cp_learn_cell *cells,
+		  size_t nr);
+
+#endif

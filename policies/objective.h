@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is to be minimised: J = elapsed * ns/byte + cpu * cpu_ns/byte
+ *                              + tail * max(0, p99 - slo)/byte.
+ * Hard limits are applied before J: an arm below min_bw_frac of the context's best
+ * bandwidth is out, whatever it saves.
+ */
+#ifndef CP_POLICIES_OBJECTIVE_H
+#define CP_POLICIES_OBJECTIVE_H
+
+#include "engines/policy.h"
+
+/* throughput (1, 0), balanced (1, 0.5), efficiency (0, 1, min_bw_frac 0.5). Also
+ * "elapsed=1,cpu=0.3,tail=0,slo_p99=200us,min_bw_frac=0.8" terms, name "custom". */
+int cp_objective_parse(const char *text, struct cp_objective *ret, struct cp_err *err);
+/* "one CPU-microsecond is worth 0.5 microseconds of elapsed time; ..." */
+void cp_objective_words(const struct cp_objective *objective, char *buf, size_t size);
+/* J of one I/O class. p99_ns may be NaN when the tail term is off. */
+double cp_objective_cost(const struct cp_objective *objective, double ns_per_byte,
+			 double cpu_ns_per_byte, double p99_ns, double bytes);
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Measured regret: what a policy answers against the best measured arm, never a guess. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/learn_priv.h"
+#include "results/stats.h"
+
+/*
+ * The measured arm that an answer stands for: by name, else by what it does, in the queue
+ * mode the policy sets where there is a choice. Where several still fit, the costliest,
+ * so that a policy is never flattered.
+ */
+static const struct cp_learn_cell *answer_cell(const struct cp_learn_cell *cells,
+					       size_t nr, const struct cp_policy *policy,
+					       const struct cp_policy_answer *answer)
+{
+	const char *mode =
+		answer->rule ? policy->device.queue_mode : policy->fallback.queue_mode;
+	const struct cp_learn_cell *found = NULL;
+	bool found_mode = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct cp_action act;
+
+		learn_action(&cells[i].arm, &cells[i].context, cells[i].context.bs, &act);
+		if (answer->rule && !strcmp(act.name, answer->act.name))
+			return &cells[i];
+		if (strcmp(act.path, answer->act.path) != 0 ||
+		    strcmp(act.copy, answer->act.copy) != 0)
+			continue;
+		bool same = !strcmp(cells[i].arm.queue_mode, mode);
+
+		if (!answer->rule && !same)
+			continue; /* the default is a whole arm */
+		if (!found || same > found_mode ||
+		    (same == found_mode && cells[i].cost > found->cost)) {
+			found = &cells[i];
+			found_mode = same;
+		}
+	}
+	return found;
+}
+
+static double context_regret(const struct cp_learn_cell *cells, size_t nr,
+			     const struct cp_policy *policy)
+{
+	struct cp_policy_answer answer;
+	double best = INFINITY;
+
+	cp_policy_answer(policy, &cells[0].context, &answer);
+	const struct cp_learn_cell *cell = answer_cell(cells, nr, policy, &answer);
+
+	for (size_t i = 0; i < nr; i++)
+		if (!cells[i].excluded)
+			best = fmin(best, cells[i].cost);
+	if (!cell || !isfinite(cell->cost) || !isfinite(best))
+		return NAN;
+	return fmax(0.0, 100.0 * (cell->cost / best - 1.0));
+}
+
+int cp_policy_regret(struct cp_learn *learn, const struct cp_policy *policy,
+		     struct cp_regret *ret, struct cp_err *err)
+{
+	const struct cp_learn_cell *cells;
+	struct cp_regret regret = {.mean_pct = NAN, .p95_pct = NAN, .worst_pct = NAN};
+	size_t nr, nr_known = 0;
+	int rc = cp_learn_cells(learn, &cells, &nr, err);
+
+	if (rc)
+		return rc;
+	double *values = calloc(nr + 1, sizeof(*values));
+
+	if (!values)
+		return learn_no_memory(err);
+	for (size_t i = 0, end; i < nr; i = end) {
+		for (end = i + 1; end < nr; end++)
+			if (!cp_context_same(&cells[i].context, &cells[end].context))
+				break;
+		double pct = context_regret(&cells[i], end - i, policy);
+
+		regret.contexts++;
+		if (isnan(pct)) {
+			regret.unknown++;
+			continue;
+		}
+		if (isnan(regret.worst_pct) || pct > regret.worst_pct) {
+			regret.worst_pct = pct;
+			regret.worst = cells[i].context;
+		}
+		values[nr_known++] = pct;
+	}
+	if (nr_known) {
+		regret.mean_pct = cp_stat_mean(values, nr_known);
+		regret.p95_pct = cp_stat_quantile(values, nr_known, 0.95);
+	}
+	free(values);
+	*ret = regret;
+	return 0;
+}

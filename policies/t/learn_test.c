@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the learner takes, refuses and reports. */
+#include "policies/t/world.h"
+
+/* Description: failed and modelled records are left out and counted; so are those without
+ * a metric the objective needs. */
+static void test_counts(void **state)
+{
+	struct cp_learn *learn = new_learn("balanced");
+	struct cp_learn_counts counts;
+	struct cp_record record;
+	struct cp_policy policy;
+
+	(void)state;
+	make_record(&cpu, 65536, 0, 1.0, 1.0, &record);
+	add(learn, &record);
+	snprintf(record.failed, sizeof(record.failed), "no space");
+	add(learn, &record);
+	make_record(&cpu, 65536, 1, 1.0, 1.0, &record);
+	snprintf(record.provenance.dma, CP_WORD_MAX, "modelled");
+	add(learn, &record);
+	make_record(&cpu, 65536, 2, 1.0, 1.0, &record);
+	record.metrics[CP_METRIC_CPU_NS] = record.metrics[CP_METRIC_CPU_PCT] = NAN;
+	add(learn, &record);
+	cp_learn_counts(learn, &counts);
+	assert_int_equal(counts.used, 1);
+	assert_int_equal(counts.failed, 1);
+	assert_int_equal(counts.modelled, 1);
+	assert_int_equal(counts.unusable, 1);
+	/* One arm at one size: nothing to choose, and no rule for other sizes. */
+	assert_int_equal(solve(learn, &policy), 0);
+	assert_int_equal(policy.nr_rules, 1);
+	assert_false(policy.rules[0].decided);
+	cp_policy_free(&policy);
+	cp_learn_free(learn);
+}
+
+/* Description: mixed hosts and mixed provenance are refused, with both named. */
+static void test_mixed_sources(void **state)
+{
+	static const struct {
+		const char *what, *value, *a, *b;
+	} cases[] = {{"host", "g", "'h'", "'g'"},
+		     {"media", "emulated", "'native'", "'emulated'"},
+		     {"dma", "hardware", "'software'", "'hardware'"}};
+	const struct curve dma = {"offload", "mq", "dma", "", 600, 0.1, 600, 0.1, 0, 0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_learn *learn = new_learn("balanced");
+		struct cp_record record;
+		struct cp_err err = {0};
+
+		make_record(&dma, 65536, 0, 1.0, 1.0, &record);
+		add(learn, &record);
+		if (!strcmp(cases[i].what, "host"))
+			snprintf(record.host, sizeof(record.host), "%s", cases[i].value);
+		else
+			snprintf(!strcmp(cases[i].what, "media") ? record.provenance.media
+								 : record.provenance.dma,
+				 CP_WORD_MAX, "%s", cases[i].value);
+		assert_true(cp_learn_add(learn, &record, &err) < 0);
+		assert_int_equal(err.exit, CP_EXIT_INVALID);
+		assert_non_null(strstr(err.msg, cases[i].a));
+		assert_non_null(strstr(err.msg, cases[i].b));
+		cp_learn_free(learn);
+	}
+}
+
+/* Description: each load's rule ends at the geometric middle to the next one measured and
+ * is open at the ends. */
+static void test_load_ranges(void **state)
+{
+	const struct curve slow = {"slow", "mq", "cpu", "nt", 1200,
+				   0.20,   1200, 0.20,	0,    0};
+	static const uint32_t depths[] = {1, 16, 64};
+	static const struct cp_range expected[] = {{1, 4}, {5, 32}, {33, CP_POLICY_OPEN}};
+	struct cp_learn *learn = new_learn("balanced");
+	struct cp_policy policy;
+	struct cp_record record;
+
+	(void)state;
+	for (size_t d = 0; d < 3; d++)
+		for (uint32_t n = 0; n < 3; n++)
+			for (size_t i = 0; i < NR_SIZES; i++) {
+				make_record(&cpu, sizes[i], n, 1.0, 1.0, &record);
+				record.context.iodepth = depths[d];
+				add(learn, &record);
+				make_record(&slow, sizes[i], n, 1.0, 1.0, &record);
+				record.context.iodepth = depths[d];
+				add(learn, &record);
+			}
+	assert_int_equal(solve(learn, &policy), 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(policy.rules[i].when.load.min, expected[i].min);
+		assert_int_equal(policy.rules[i].when.load.max, expected[i].max);
+		assert_int_equal(policy.rules[i].when.jobs.max, CP_POLICY_OPEN);
+	}
+	cp_policy_free(&policy);
+	cp_learn_free(learn);
+}
+
+/* Description: what a policy cannot tell apart at run time is not learned together. */
+static void test_conflicts(void **state)
+{
+	static const char *const cases[] = {"rw", "media", "corunner", "segments"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_learn *learn = new_learn("balanced");
+		struct cp_policy policy;
+		struct cp_record record;
+		struct cp_err err = {0};
+		unsigned decided;
+
+		make_record(&cpu, 65536, 0, 1.0, 1.0, &record);
+		add(learn, &record);
+		if (i == 0)
+			snprintf(record.context.rw, CP_WORD_MAX, "randread");
+		else if (i == 1)
+			snprintf(record.context.media, CP_WORD_MAX, "file");
+		else if (i == 2)
+			snprintf(record.context.corunner, CP_WORD_MAX, "stream");
+		else
+			record.context.segments = 1;
+		add(learn, &record);
+		assert_true(cp_learn_solve(learn, &policy, &decided, &err) < 0);
+		assert_int_equal(err.exit, CP_EXIT_USAGE);
+		assert_non_null(strstr(err.msg, cases[i]));
+		cp_learn_free(learn);
+	}
+}
+
+/* Description: no records give an empty policy, with which the default answers. */
+static void test_nothing_fed(void **state)
+{
+	struct cp_learn *learn = new_learn("balanced");
+	struct cp_policy policy;
+
+	(void)state;
+	assert_int_equal(solve(learn, &policy), 0);
+	assert_int_equal(policy.nr_rules, 0);
+	assert_string_equal(policy.device.queue_mode, "bio");
+	cp_policy_free(&policy);
+	cp_learn_free(learn);
+}
+
+/* Description: samples without any spread are handled, and a clear gap decided. */
+static void test_constant_samples(void **state)
+{
+	const struct curve curves[] = {
+		cpu, {"slow", "mq", "cpu", "nt", 900, 0.15, 900, 0.15, 0, 0}};
+	const struct world world = {curves, 2, 3, 0.0, 0.0};
+	struct cp_learn *learn = new_learn("balanced");
+	gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
+	struct cp_policy policy;
+
+	(void)state;
+	feed(learn, &world, rng);
+	assert_int_equal(solve(learn, &policy), 1);
+	assert_string_equal(policy.rules[0].sizes[0].act.name, "cpu");
+	assert_true(policy.rules[0].sizes[0].upto == UINT64_MAX);
+	cp_policy_free(&policy);
+	cp_learn_free(learn);
+	gsl_rng_free(rng);
+}
+
+/* Description: an arm below min_bw_frac of the best bandwidth is never used. */
+static void test_hard_limit(void **state)
+{
+	const struct curve curves[] = {
+		cpu, {"idle", "mq", "dma", "", 2400, 0.40, 10, 0.001, 0, 0}};
+	const struct world world = {curves, 2, 5, 0.02, 0.0};
+	gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
+	struct cp_learn *learn = new_learn("efficiency");
+	struct cp_policy policy;
+
+	(void)state;
+	feed(learn, &world, rng);
+	solve(learn, &policy);
+	for (unsigned i = 0; i < policy.nr_rules; i++)
+		for (unsigned k = 0; k < policy.rules[i].nr_sizes; k++)
+			assert_string_equal(policy.rules[i].sizes[k].act.name, "cpu");
+	cp_policy_free(&policy);
+	cp_learn_free(learn);
+	gsl_rng_free(rng);
+}
+
+/* Description: measured regret is 0 for the best arm, exact for another, and unknown for
+ * an arm that was not measured. */
+static void test_regret(void **state)
+{
+	const struct curve curves[] = {
+		{"old", "bio", "cpu", "auto", 0, 0.10, 0, 0.10, 0, 0},
+		{"half", "bio", "cpu", "nt", 0, 0.05, 0, 0.05, 0, 0}};
+	const struct world world = {curves, 2, 3, 0.0, 0.0};
+	struct cp_learn *learn = new_learn("balanced");
+	gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
+	struct cp_policy policy, fallback;
+	struct cp_regret regret;
+	struct cp_err err = {0};
+
+	(void)state;
+	feed(learn, &world, rng);
+	solve(learn, &policy);
+	assert_int_equal(cp_policy_regret(learn, &policy, &regret, &err), 0);
+	assert_int_equal(regret.contexts, NR_SIZES);
+	assert_int_equal(regret.unknown, 0);
+	assert_true(fabs(regret.worst_pct) < 1e-6);
+	cp_policy_init(&fallback);
+	assert_int_equal(cp_policy_regret(learn, &fallback, &regret, &err), 0);
+	assert_true(fabs(regret.mean_pct - 100.0) < 1e-6);
+	snprintf(fallback.fallback.copy, CP_WORD_MAX, "nt-avx2");
+	assert_int_equal(cp_policy_regret(learn, &fallback, &regret, &err), 0);
+	assert_int_equal(regret.unknown, NR_SIZES);
+	assert_true(isnan(regret.mean_pct));
+	cp_policy_free(&policy);
+	cp_learn_free(learn);
+	gsl_rng_free(rng);
+}
+
+/* Description: cells come sorted, with medians and Pareto marks. */
+static void test_cells(void **state)
+{
+	const struct curve curves[] = {
+		cpu, {"worse", "mq", "cpu", "nt", 900, 0.15, 950, 0.16, 0, 0}};
+	const struct world world = {curves, 2, 3, 0.0, 0.0};
+	struct cp_learn *learn = new_learn("balanced");
+	gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
+	const struct cp_learn_cell *cells;
+	struct cp_err err = {0};
+	size_t nr;
+
+	(void)state;
+	feed(learn, &world, rng);
+	assert_int_equal(cp_learn_cells(learn, &cells, &nr, &err), 0);
+	assert_int_equal(nr, 2 * NR_SIZES);
+	for (size_t i = 0; i < nr; i++) {
+		assert_int_equal(cells[i].context.bs, sizes[i / 2]);
+		assert_string_equal(cells[i].arm.name, i % 2 ? "worse" : "cpu");
+		assert_int_equal(cells[i].pareto, i % 2 == 0);
+		assert_int_equal(cells[i].n, 3);
+		assert_true(cells[i].bw_low <= cells[i].bw_median &&
+			    cells[i].bw_median <= cells[i].bw_high);
+	}
+	cp_learn_free(learn);
+	gsl_rng_free(rng);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_mixed_sources),
+		cmocka_unit_test(test_load_ranges),
+		cmocka_unit_test(test_conflicts),
+		cmocka_unit_test(test_nothing_fed),
+		cmocka_unit_test(test_constant_samples),
+		cmocka_unit_test(test_hard_limit),
+		cmocka_unit_test(test_regret),
+		cmocka_unit_test(test_cells),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

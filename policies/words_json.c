@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A policy and its answers as JSON. */
+#include <math.h>
+#include <string.h>
+
+#include "policies/objective.h"
+#include "policies/words.h"
+
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *bytes_or_null(uint64_t bytes, uint64_t none)
+{
+	return bytes == none ? json_null() : json_integer((json_int_t)bytes);
+}
+
+static json_t *action_json(const struct cp_action *act)
+{
+	if (!*act->path)
+		return json_null();
+	json_t *obj = json_pack("{s:s, s:s}", "name", act->name, "path", act->path);
+
+	if (obj && *act->copy)
+		json_object_set_new(obj, "copy", json_string(act->copy));
+	return obj;
+}
+
+static json_t *range_json(const struct cp_range *range)
+{
+	return json_pack("{s:I, s:o}", "min", (json_int_t)range->min, "max",
+			 bytes_or_null(range->max, CP_POLICY_OPEN));
+}
+
+static json_t *when_json(const struct cp_when *when)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "rw",
+			 when->dir == CP_DIR_READ ? "read" : "write", "layer",
+			 when->layer, "attr", when->attr, "numa", when->numa, "jobs",
+			 range_json(&when->jobs), "load", range_json(&when->load),
+			 "segments", range_json(&when->segments));
+}
+
+static json_t *size_json(const struct cp_rule *rule, unsigned i)
+{
+	const struct cp_policy_size *size = &rule->sizes[i];
+	uint64_t above = size->above ? size->above : i ? rule->sizes[i - 1].upto : 0;
+	json_t *cross = size->crossover_at
+				? json_pack("{s:I, s:I, s:I}", "at",
+					    (json_int_t)size->crossover_at, "low",
+					    (json_int_t)size->crossover_low, "high",
+					    (json_int_t)size->crossover_high)
+				: json_null();
+	json_t *obj = json_pack(
+		"{s:I, s:o, s:o, s:o, s:o, s:I, s:o}", "above", (json_int_t)above, "upto",
+		bytes_or_null(size->upto, UINT64_MAX), rule->decided ? "do" : "use",
+		action_json(&size->act), "gain_pct", number(size->gain_pct), "confidence",
+		number(size->confidence), "samples", (json_int_t)size->samples,
+		"crossover", cross);
+
+	if (obj && !rule->decided)
+		json_object_set_new(obj, "best", action_json(&size->best));
+	return obj;
+}
+
+static json_t *rule_json(const struct cp_rule *rule)
+{
+	json_t *sizes = json_array();
+
+	for (unsigned i = 0; i < rule->nr_sizes; i++)
+		json_array_append_new(sizes, size_json(rule, i));
+	json_t *obj =
+		json_pack("{s:o, s:o}", "when", when_json(&rule->when), "sizes", sizes);
+
+	if (obj && !rule->decided) {
+		json_object_set_new(obj, "reason", json_string(rule->reason));
+		json_object_set_new(obj, "samples_needed",
+				    bytes_or_null(rule->samples_needed, 0));
+	}
+	return obj;
+}
+
+static json_t *rules_json(const struct cp_policy *policy, bool decided)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < policy->nr_rules; i++)
+		if (policy->rules[i].decided == decided)
+			json_array_append_new(list, rule_json(&policy->rules[i]));
+	return list;
+}
+
+static json_t *learned_json(const struct cp_policy *policy)
+{
+	json_t *from = json_array();
+
+	for (unsigned i = 0; i < policy->nr_from; i++)
+		json_array_append_new(from, json_string(policy->from[i]));
+	return json_pack("{s:o, s:s, s:s, s:I}", "from", from, "host", policy->host,
+			 "fingerprint", policy->fingerprint, "samples",
+			 (json_int_t)policy->samples);
+}
+
+static json_t *objective_json(const struct cp_objective *objective)
+{
+	char words[512];
+
+	cp_objective_words(objective, words, sizeof(words));
+	return json_pack("{s:s, s:f, s:f, s:f, s:o, s:o, s:s}", "name", objective->name,
+			 "elapsed", objective->elapsed, "cpu", objective->cpu, "tail",
+			 objective->tail, "slo_p99_ns", number(objective->slo_p99_ns),
+			 "min_bw_frac", number(objective->min_bw_frac), "words", words);
+}
+
+static json_t *device_json(const struct cp_device *device)
+{
+	return json_pack("{s:s, s:i, s:i, s:s, s:{s:o, s:o}, s:o}", "queue_mode",
+			 device->queue_mode, "queue_depth", (int)device->queue_depth,
+			 "q_per_node", (int)device->q_per_node, "completion",
+			 device->completion, "dma_thresh", "read",
+			 bytes_or_null(device->dma_thresh_read, 0), "write",
+			 bytes_or_null(device->dma_thresh_write, 0), "regret_pct",
+			 number(device->regret_pct));
+}
+
+json_t *cp_policy_json(const struct cp_policy *policy)
+{
+	return json_pack("{s:i, s:s, s:s, s:o, s:o, s:{s:s, s:s, s:s}, s:o, s:o, s:o, "
+			 "s:{s:s, s:s, s:s}}",
+			 "schema", 1, "kind", "policy", "name", policy->name, "learned",
+			 learned_json(policy), "objective",
+			 objective_json(&policy->objective), "provenance", "media",
+			 policy->media, "attr", policy->attr, "dma", policy->dma,
+			 "device", device_json(&policy->device), "rules",
+			 rules_json(policy, true), "undecided", rules_json(policy, false),
+			 "default", "queue_mode", policy->fallback.queue_mode, "path",
+			 policy->fallback.path, "copy", policy->fallback.copy);
+}
+
+/* The action with the settings the device gives it. */
+static json_t *arm_json(const struct cp_policy *policy,
+			const struct cp_policy_answer *answer)
+{
+	const struct cp_device *device = &policy->device;
+	bool dma = !strcmp(answer->act.path, "dma");
+	const char *mode = !answer->rule ? policy->fallback.queue_mode
+			   : dma	 ? "mq"
+					 : device->queue_mode;
+	const char *engine = !dma				? "none"
+			     : !strcmp(policy->dma, "software") ? "sw"
+								: "auto";
+	bool mq = !strcmp(mode, "mq");
+	json_t *obj =
+		json_pack("{s:s, s:s, s:s, s:s}", "name", answer->act.name, "queue_mode",
+			  mode, "path", answer->act.path, "dma", engine);
+
+	if (!obj)
+		return NULL;
+	if (*answer->act.copy)
+		json_object_set_new(obj, "copy", json_string(answer->act.copy));
+	json_object_set_new(obj, "completion",
+			    json_string(!mq ? "sync"
+					: strcmp(device->completion, "sync") != 0
+						? device->completion
+						: "poll"));
+	if (mq) {
+		json_object_set_new(
+			obj, "queue_depth",
+			json_integer(device->queue_depth ? device->queue_depth : 128));
+		json_object_set_new(
+			obj, "q_per_node",
+			json_integer(device->q_per_node ? device->q_per_node : 8));
+	}
+	return obj;
+}
+
+json_t *cp_policy_answer_json(const struct cp_policy *policy,
+			      const struct cp_context *context)
+{
+	struct cp_policy_answer answer;
+	bool found = cp_policy_answer(policy, context, &answer);
+	bool decided = found && answer.rule->decided;
+	json_t *best = decided || !found ? action_json(&answer.act)
+					 : action_json(&answer.size->best);
+	json_t *reason = decided ? json_null()
+			 : found ? json_string(answer.rule->reason)
+				 : json_string("no_rule");
+
+	return json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o}", "name", answer.act.name,
+			 "arm", arm_json(policy, &answer), "decided", decided,
+			 "confidence", number(found ? answer.size->confidence : NAN),
+			 "gain_pct", number(found ? answer.size->gain_pct : NAN), "best",
+			 best, "reason", reason);
+}
