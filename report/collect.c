@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Records to cells. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engines/base/units.h"
+#include "report/data.h"
+
+int cp_report_grow(void *array, size_t *nr, size_t size, struct cp_err *err)
+{
+	char *old, *bigger;
+
+	memcpy(&old, array, sizeof(old));
+	bigger = old;
+	/* capacities are powers of two, so the count says when one is full */
+	if (!(*nr & (*nr - 1))) {
+		bigger = reallocarray(old, *nr ? *nr * 2 : 1, size);
+		if (!bigger)
+			return cp_err_set(err, CP_EXIT_INVALID, ENOMEM,
+					  "not enough memory for the report");
+		memcpy(array, &bigger, sizeof(bigger));
+	}
+	memset(bigger + *nr * size, 0, size);
+	(*nr)++;
+	return 0;
+}
+
+/* FNV-1a. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+	return (hash ^ 0xff) * 0x100000001b3;
+}
+
+static uint64_t cell_hash(const struct cp_record *record, char *text, size_t size)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	cp_cell_key(&record->context, &record->arm, text, size);
+	hash = hash_text(hash, text);
+	hash = hash_text(hash, record->arm.name);
+	hash = hash_text(hash, record->host);
+	hash = hash_text(hash, record->provenance.media);
+	hash = hash_text(hash, record->provenance.attr);
+	return hash_text(hash, record->provenance.dma);
+}
+
+static int find_arm(struct cp_report *report, const struct cp_record *record,
+		    unsigned *ret_arm, struct cp_err *err)
+{
+	for (size_t i = 0; i < report->nr_arms; i++) {
+		const struct cp_report_arm *arm = &report->arms[i];
+
+		if (!strcmp(arm->arm.name, record->arm.name) &&
+		    !strcmp(arm->dma, record->provenance.dma) &&
+		    cp_arm_same(&arm->arm, &record->arm)) {
+			*ret_arm = (unsigned)i;
+			return 0;
+		}
+	}
+	int rc = cp_report_grow(&report->arms, &report->nr_arms, sizeof(*report->arms),
+				err);
+
+	if (rc)
+		return rc;
+	struct cp_report_arm *arm = &report->arms[report->nr_arms - 1];
+
+	arm->arm = record->arm;
+	snprintf(arm->dma, sizeof(arm->dma), "%s", record->provenance.dma);
+	arm->simulated = !strcmp(arm->dma, "modelled");
+	*ret_arm = (unsigned)(report->nr_arms - 1);
+	return 0;
+}
+
+static int find_cell(struct cp_report *report, const struct cp_record *record,
+		     uint64_t key, struct cp_report_cell **ret_cell, struct cp_err *err)
+{
+	unsigned arm;
+
+	for (size_t i = 0; i < report->nr_cells; i++) {
+		if (report->cells[i].key == key) {
+			*ret_cell = &report->cells[i];
+			return 0;
+		}
+	}
+	int rc = find_arm(report, record, &arm, err);
+
+	if (!rc)
+		rc = cp_report_grow(&report->cells, &report->nr_cells,
+				    sizeof(*report->cells), err);
+	if (rc)
+		return rc;
+	struct cp_report_cell *cell = &report->cells[report->nr_cells - 1];
+
+	snprintf(cell->host, sizeof(cell->host), "%s", record->host);
+	cell->context = record->context;
+	cell->provenance = record->provenance;
+	cell->arm = arm;
+	cell->key = key;
+	cell->cost = NAN;
+	*ret_cell = cell;
+	return 0;
+}
+
+static int add_value(struct cp_report_stat *stat, double value, struct cp_err *err)
+{
+	if (!isfinite(value))
+		return 0;
+	if (stat->n == stat->cap) {
+		size_t cap = stat->cap ? stat->cap * 2 : 8;
+		double *samples =
+			reallocarray(stat->samples, cap, sizeof(*stat->samples));
+
+		if (!samples)
+			return cp_err_set(err, CP_EXIT_INVALID, ENOMEM,
+					  "not enough memory for the report");
+		stat->samples = samples;
+		stat->cap = cap;
+	}
+	stat->samples[stat->n++] = value;
+	return 0;
+}
+
+static double percent_of(double part_ns, double elapsed_ns)
+{
+	return elapsed_ns > 0 ? 100.0 * part_ns / elapsed_ns : NAN;
+}
+
+static int add_metrics(struct cp_report_cell *cell, const double *m, struct cp_err *err)
+{
+	const double values[VALUE_NR] = {
+		[VALUE_BW] = m[CP_METRIC_BW],
+		[VALUE_CPU] = m[CP_METRIC_CPU_PCT],
+		[VALUE_CPU_SUBMIT] =
+			percent_of(m[CP_METRIC_CPU_SUBMIT_NS], m[CP_METRIC_ELAPSED_NS]),
+		[VALUE_CPU_ENGINE] =
+			percent_of(m[CP_METRIC_CPU_ENGINE_NS], m[CP_METRIC_ELAPSED_NS]),
+		[VALUE_CPU_BYTE] = m[CP_METRIC_BYTES] > 0
+					   ? m[CP_METRIC_CPU_NS] / m[CP_METRIC_BYTES]
+					   : NAN,
+		[VALUE_P50] = m[CP_METRIC_LAT_P50],
+		[VALUE_P99] = m[CP_METRIC_LAT_P99],
+	};
+	int rc = 0;
+
+	for (int v = 0; v < VALUE_NR && !rc; v++)
+		rc = add_value(&cell->values[v], values[v], err);
+	return rc;
+}
+
+static int add_failure(struct cp_report *report, const struct cp_record *record,
+		       const char *reason, struct cp_err *err)
+{
+	int rc = cp_report_grow(&report->failures, &report->nr_failures,
+				sizeof(*report->failures), err);
+
+	if (rc)
+		return rc;
+	struct cp_report_failure *failure = &report->failures[report->nr_failures - 1];
+	char bs[24];
+
+	snprintf(failure->run, sizeof(failure->run), "%s", record->run);
+	snprintf(failure->host, sizeof(failure->host), "%s", record->host);
+	snprintf(failure->cell, sizeof(failure->cell), "%s %s, %u x iodepth %u, %s",
+		 record->context.rw, cp_size_format(record->context.bs, bs, sizeof(bs)),
+		 record->context.numjobs, record->context.iodepth, record->arm.name);
+	snprintf(failure->reason, sizeof(failure->reason), "%s", reason);
+	failure->sample = record->sample;
+	return 0;
+}
+
+int cp_report_add_record(struct cp_report *report, const struct cp_record *record,
+			 struct cp_err *err)
+{
+	char text[2048], reason[256] = "";
+	uint64_t key = cell_hash(record, text, sizeof(text));
+	struct cp_report_cell *cell;
+	int rc = find_cell(report, record, key, &cell, err);
+
+	if (!rc)
+		rc = cp_report_grow(&report->sample_keys, &report->nr_sample_keys,
+				    sizeof(*report->sample_keys), err);
+	if (rc)
+		return rc;
+	snprintf(text, sizeof(text), "%" PRIx64 " %u", key, record->sample);
+	report->sample_keys[report->nr_sample_keys - 1] =
+		hash_text(hash_text(0xcbf29ce484222325, record->run), text);
+	report->nr_samples++;
+	/* the decoder set `failed` or the proof is read again: either way it is no figure
+	 */
+	if (cp_record_failed(record, reason, sizeof(reason))) {
+		report->nr_failed++;
+		cell->failed++;
+		return add_failure(report, record,
+				   record->failed[0] ? record->failed : reason, err);
+	}
+	cell->n++;
+	return add_metrics(cell, record->metrics, err);
+}

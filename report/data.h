@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a report works on: cells (context x arm x provenance x host) with medians and
+ * intervals, grouped into panels (everything of a context but bs), and the policy's
+ * choice in each context. Private to report/.
+ */
+#ifndef CP_REPORT_DATA_H
+#define CP_REPORT_DATA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engines/policy.h"
+#include "policies/learn.h"
+#include "report/report.h"
+#include "results/record.h"
+#include "results/run.h"
+
+enum cp_report_value {
+	VALUE_BW,	  /* bytes/s */
+	VALUE_CPU,	  /* percent of one CPU, the whole process */
+	VALUE_CPU_SUBMIT, /* percent: submitters */
+	VALUE_CPU_ENGINE, /* percent: engine threads */
+	VALUE_CPU_BYTE,	  /* CPU ns a byte */
+	VALUE_P50,	  /* ns */
+	VALUE_P99,	  /* ns */
+	VALUE_NR,
+};
+
+struct cp_report_stat {
+	uint32_t n;
+	double median, low, high; /* NaN when n is 0 */
+	double level;		  /* what [low, high] really covers */
+	double *samples;
+	size_t cap;
+};
+
+#define REPORT_LABEL_MAX 160
+struct cp_report_arm {
+	struct cp_arm arm;
+	char dma[CP_WORD_MAX];	      /* provenance */
+	char label[REPORT_LABEL_MAX]; /* visible, unique in the report */
+	unsigned place;		      /* order of first sight, while collecting */
+	bool simulated;		      /* null, model: moved nothing */
+};
+
+struct cp_report_cell {
+	char host[CP_NAME_MAX];
+	struct cp_context context;
+	struct cp_provenance provenance;
+	unsigned arm; /* index */
+	uint64_t key; /* hash of all of the above */
+	uint32_t n, failed;
+	struct cp_report_stat values[VALUE_NR];
+	/* from the learner; NaN and false where it did not take the cell */
+	double cost;
+	bool judged, pareto, excluded;
+	bool chosen; /* the policy's answer in this context */
+};
+
+/* One host, media, layer, ..., direction and load; cells [first, first + nr) by size. */
+struct cp_report_panel {
+	const struct cp_report_cell *like; /* its first cell */
+	size_t first, nr;
+	unsigned nr_sizes; /* distinct bs */
+};
+
+struct cp_report_failure {
+	char run[CP_NAME_MAX], host[CP_NAME_MAX], cell[512], reason[256];
+	uint32_t sample;
+};
+
+struct cp_report_run {
+	const char *path;
+	bool has_manifest;
+	struct cp_manifest manifest;
+};
+
+struct cp_report {
+	const struct cp_report_opts *opts;
+	char title[512];
+	struct cp_report_run *runs;
+	size_t nr_runs;
+	uint64_t nr_samples, nr_failed;
+
+	struct cp_report_arm *arms;
+	size_t nr_arms;
+	struct cp_report_cell *cells;
+	size_t nr_cells;
+	struct cp_report_panel *panels;
+	size_t nr_panels;
+	struct cp_report_failure *failures;
+	size_t nr_failures;
+	uint64_t *sample_keys; /* for duplicates */
+	size_t nr_sample_keys;
+
+	struct cp_learn *learn; /* NULL: the learner refused, see judge_note */
+	char judge_note[CP_ERR_MSG_MAX];
+	bool has_policy, policy_learned_here;
+	char policy_path[4096];
+	struct cp_policy policy;
+	bool has_regret, has_default_regret;
+	struct cp_regret regret, default_regret;
+};
+
+/* Collecting (collect.c). */
+int cp_report_add_record(struct cp_report *report, const struct cp_record *record,
+			 struct cp_err *err);
+/* Medians, order, panels; duplicates are an error. */
+int cp_report_finish_cells(struct cp_report *report, struct cp_err *err);
+/* Grow *array (of nr elements) to hold one more; the new element is zeroed. */
+int cp_report_grow(void *array, size_t *nr, size_t size, struct cp_err *err);
+
+/* Judging (judge.c). */
+int cp_report_judge_begin(struct cp_report *report, struct cp_err *err);
+void cp_report_judge_add(struct cp_report *report, const struct cp_record *record);
+void cp_report_judge_finish(struct cp_report *report);
+
+/* The policy's answer for a cell's context. */
+bool cp_report_answer(const struct cp_report *report, const struct cp_context *context,
+		      struct cp_policy_answer *ret_answer);
+/* Index of the arm an action stands for among `cells`, or -1. */
+const struct cp_report_cell *cp_report_action_cell(const struct cp_report *report,
+						   const struct cp_report_cell *cells,
+						   size_t nr,
+						   const struct cp_action *act);
+/* The cells of one context within a panel: from *at, sets *ret_nr, moves *at on. */
+const struct cp_report_cell *cp_report_next_context(const struct cp_report *report,
+						    const struct cp_report_panel *panel,
+						    size_t *at, size_t *ret_nr);
+/* The incumbent (bio, CPU copy) among cells of one context, or NULL. */
+const struct cp_report_cell *cp_report_incumbent(const struct cp_report *report,
+						 const struct cp_report_cell *cells,
+						 size_t nr);
+
+/* "1 job x iodepth 16" and the like; buf is returned. */
+char *cp_report_load_words(const struct cp_context *context, char *buf, size_t size);
+/* "read, 1 job x iodepth 16, media file, layer btt": only what is not the default. */
+char *cp_report_panel_words(const struct cp_report *report,
+			    const struct cp_report_panel *panel, char *buf, size_t size);
+/* "media anon native, DMA software, null modelled". */
+char *cp_report_panel_provenance(const struct cp_report *report,
+				 const struct cp_report_panel *panel, bool with_simulated,
+				 char *buf, size_t size);
+char *cp_report_size_words(uint64_t bytes, char *buf, size_t size);
+/* "up to 4k", "above 4k up to 64k", "above 64k", "every size". */
+char *cp_report_interval_words(const struct cp_rule *rule, unsigned s, char *buf,
+			       size_t size);
+const char *cp_report_dir_word(enum cp_dir dir);
+void cp_report_warn(const struct cp_report *report, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

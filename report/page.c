@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The page from top to bottom, and the report as a whole. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/objective.h"
+#include "report/escape.h"
+#include "report/page.h"
+
+static const char *const figure_titles[] = {
+	[FIGURE_BANDWIDTH] = "Bandwidth by block size",
+	[FIGURE_CPU] = "CPU against bandwidth",
+	[FIGURE_MAP] = "The policy as a map",
+};
+
+static int put_figures(const struct cp_report_page *page, struct cp_report_doc *doc,
+		       enum cp_report_figure_kind kind, struct cp_err *err)
+{
+	size_t drawn = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < page->figures->nr; i++)
+		drawn += page->figures->list[i].kind == kind &&
+			 page->figures->list[i].drawn;
+	if (!drawn)
+		return 0;
+	doc->ops->section(doc, figure_titles[kind]);
+	doc->ops->pictures(doc, true);
+	for (size_t i = 0; i < page->figures->nr && !rc; i++) {
+		const struct cp_report_figure *figure = &page->figures->list[i];
+		const struct cp_report_picture picture = {.name = figure->name,
+							  .caption = figure->caption};
+
+		if (figure->kind == kind && figure->drawn)
+			rc = doc->ops->picture(doc, &picture, err);
+	}
+	doc->ops->pictures(doc, false);
+	return rc;
+}
+
+static void put_table(const struct cp_report_page *page, struct cp_report_doc *doc,
+		      enum cp_report_table_id id, const char *section)
+{
+	if (!cp_report_table_rows(&page->tables[id]))
+		return;
+	doc->ops->section(doc, section);
+	doc->ops->table(doc, &page->tables[id]);
+}
+
+static void put_objective(const struct cp_report *report, struct cp_report_doc *doc)
+{
+	char words[1024];
+
+	if (!report->has_policy)
+		return;
+	cp_objective_words(&report->policy.objective, words, sizeof(words));
+	cp_report_doc_para(doc, "Objective %s: %s.", report->policy.objective.name,
+			   words);
+}
+
+/* What a person needs to do the same again. */
+static void put_again(const struct cp_report *report, struct cp_report_doc *doc)
+{
+	doc->ops->section(doc, "How to reproduce");
+	cp_report_doc_para(doc, "The report again: %s", report->opts->command);
+	cp_report_doc_para(doc,
+			   "A figure again, in figures/: gnuplot NAME.gp (its data is "
+			   "NAME.csv). Tables are in tables/ as CSV.");
+	for (size_t i = 0; i < report->nr_runs; i++) {
+		const struct cp_report_run *run = &report->runs[i];
+		char *config;
+
+		if (!run->has_manifest || !run->manifest.config)
+			continue;
+		config = json_dumps(run->manifest.config, JSON_INDENT(2));
+		if (!config)
+			continue;
+		cp_report_doc_para(doc,
+				   "The measurements of %s again: copypath run CONFIG "
+				   "with the workload as it was resolved:",
+				   run->manifest.run);
+		doc->ops->pre(doc, config);
+		free(config);
+	}
+}
+
+int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc *doc,
+			 struct cp_err *err)
+{
+	const struct cp_report *report = page->report;
+	int rc = 0;
+
+	doc->ops->begin(doc, report->title);
+	cp_report_summary_write(report, doc);
+	if (page->no_figures[0])
+		cp_report_doc_note(doc,
+				   "Some or all figures are missing: %s. The tables hold "
+				   "the same figures.",
+				   page->no_figures);
+	for (int kind = FIGURE_BANDWIDTH; kind <= FIGURE_MAP && !rc; kind++)
+		rc = put_figures(page, doc, (enum cp_report_figure_kind)kind, err);
+	doc->ops->section(doc, "CPU beside DMA");
+	doc->ops->pre(doc, page->seed_table);
+	put_table(page, doc, TABLE_RULES, "Rules");
+	if (cp_report_table_rows(&page->tables[TABLE_RULES]))
+		put_objective(report, doc);
+	put_table(page, doc, TABLE_REGRET, "Regret");
+	put_table(page, doc, TABLE_HARNESS, "What the harness itself costs");
+	put_table(page, doc, TABLE_FAILURES, "Failed samples");
+	put_table(page, doc, TABLE_CELLS, "All cells");
+	put_table(page, doc, TABLE_MACHINE, "Environment");
+	put_again(report, doc);
+	doc->ops->end(doc);
+	return rc;
+}
+
+static int write_tables(struct cp_report_files *files,
+			const struct cp_report_table *tables, struct cp_err *err)
+{
+	int rc = 0;
+
+	for (int t = 0; t < TABLE_NR && !rc; t++) {
+		char name[64];
+		FILE *out;
+
+		snprintf(name, sizeof(name), "tables/%s.csv", tables[t].name);
+		rc = cp_report_files_open(files, name, &out, err);
+		if (rc)
+			break;
+		cp_report_table_csv(&tables[t], out);
+		rc = cp_report_files_close(out, name, err);
+	}
+	return rc;
+}
+
+static int write_pages(const struct cp_report_page *page, struct cp_report_files *files,
+		       struct cp_err *err)
+{
+	const struct cp_report_doc_ops *const forms[] = {&cp_report_doc_html,
+							 &cp_report_doc_markdown};
+	int rc = 0;
+
+	for (size_t f = 0; f < 2 && !rc; f++) {
+		struct cp_report_doc doc = {.dir = files->tmp, .ops = forms[f]};
+
+		rc = cp_report_files_open(files, forms[f]->file, &doc.out, err);
+		if (rc)
+			break;
+		rc = cp_report_page_write(page, &doc, err);
+		int close_rc = cp_report_files_close(doc.out, forms[f]->file,
+						     rc ? &(struct cp_err){0} : err);
+
+		rc = rc ? rc : close_rc;
+	}
+	return rc;
+}
+
+static int write_text(const struct cp_report *report, struct cp_report_files *files,
+		      char **ret_text, struct cp_err *err)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM,
+				  "not enough memory for the report");
+	cp_report_text(report, out);
+	if (fclose(out)) {
+		free(text);
+		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM,
+				  "not enough memory for the report");
+	}
+	int rc = cp_report_files_open(files, "tables/cpu-dma.txt", &out, err);
+
+	if (!rc) {
+		fputs(text, out);
+		rc = cp_report_files_close(out, "tables/cpu-dma.txt", err);
+	}
+	if (rc)
+		free(text);
+	else
+		*ret_text = text;
+	return rc;
+}
+
+static int write_all(const struct cp_report *report, struct cp_report_files *files,
+		     struct cp_report_table *tables, struct cp_err *err)
+{
+	struct cp_report_figures figures = {0};
+	char why[600] = "", *text = NULL;
+	int rc = cp_report_tables_make(report, tables, err);
+
+	if (!rc)
+		rc = write_tables(files, tables, err);
+	if (!rc)
+		rc = write_text(report, files, &text, err);
+	if (!rc)
+		rc = cp_report_figures_write(report, files, &figures, err);
+	if (!rc)
+		rc = cp_report_figures_draw(&figures, files, why, sizeof(why), err);
+	if (!rc && why[0])
+		cp_report_warn(report, "the report has no or not all figures: %s", why);
+	if (!rc) {
+		const struct cp_report_page page = {.report = report,
+						    .tables = tables,
+						    .figures = &figures,
+						    .no_figures = why,
+						    .seed_table = text};
+
+		rc = write_pages(&page, files, err);
+	}
+	cp_report_figures_free(&figures);
+	free(text);
+	return rc;
+}
+
+int cp_report_write(struct cp_report *report, const char *dir, struct cp_err *err)
+{
+	struct cp_report_table tables[TABLE_NR] = {0};
+	struct cp_report_files files;
+	int rc = cp_report_files_begin(&files, dir, err);
+
+	if (!rc)
+		rc = write_all(report, &files, tables, err);
+	if (!rc)
+		rc = cp_report_files_commit(&files, err);
+	for (int t = 0; t < TABLE_NR; t++)
+		cp_report_table_free(&tables[t]);
+	cp_report_files_end(&files);
+	return rc;
+}

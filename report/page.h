@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is on the page, whatever its form. Private to report/. */
+#ifndef CP_REPORT_PAGE_H
+#define CP_REPORT_PAGE_H
+
+#include "report/data.h"
+#include "report/doc.h"
+#include "report/figures.h"
+
+enum cp_report_table_id {
+	TABLE_CELLS,	/* every cell: medians, intervals, CPU split, latency */
+	TABLE_RULES,	/* the policy, an interval a row */
+	TABLE_REGRET,	/* this policy and the default one */
+	TABLE_HARNESS,	/* null: the harness's own cost */
+	TABLE_FAILURES, /* samples that are not in the figures */
+	TABLE_MACHINE,	/* environment and fingerprint */
+	TABLE_NR,
+};
+
+/* Fills tables[TABLE_NR]; free each. */
+int cp_report_tables_make(const struct cp_report *report, struct cp_report_table *tables,
+			  struct cp_err *err);
+
+struct cp_report_page {
+	const struct cp_report *report;
+	const struct cp_report_table *tables;
+	const struct cp_report_figures *figures;
+	const char *no_figures; /* why figures are missing; "" when they are not */
+	const char *seed_table; /* cp_report_text() */
+};
+int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc *doc,
+			 struct cp_err *err);
+/* The first screen. */
+void cp_report_summary_write(const struct cp_report *report, struct cp_report_doc *doc);
+/* Its parts: what the policy brings, how sure that is, what was real, on what machine. */
+void cp_report_gains_write(const struct cp_report *report, struct cp_report_doc *doc);
+void cp_report_certainty_write(const struct cp_report *report, struct cp_report_doc *doc);
+void cp_report_reality_write(const struct cp_report *report, struct cp_report_doc *doc);
+void cp_report_machine_write(const struct cp_report *report, struct cp_report_doc *doc);
+unsigned cp_report_count_intervals(const struct cp_report *report, bool decided);
+
+#endif

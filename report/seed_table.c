@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPU beside DMA in the layout in which seed 000 gave its figures on the list, for a
+ * mail:
+ *
+ * 64k: 1 task queuedepth=1
+ * CPU Read:  7631 MB/s  99.7% CPU    DMA Read:  2415 MB/s  54% CPU
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engines/base/units.h"
+#include "report/data.h"
+#include "report/escape.h"
+
+#define MB	    1e6
+#define SHOWN_CHARS 40
+
+/* The fastest arm that copies this way among cells of one context. */
+static const struct cp_report_cell *fastest(const struct cp_report *report,
+					    const struct cp_report_cell *cells, size_t nr,
+					    const char *path)
+{
+	const struct cp_report_cell *best = NULL;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct cp_report_arm *arm = &report->arms[cells[i].arm];
+
+		if (arm->simulated || strcmp(arm->arm.path, path) != 0 ||
+		    !cells[i].values[VALUE_BW].n)
+			continue;
+		if (!best ||
+		    cells[i].values[VALUE_BW].median > best->values[VALUE_BW].median)
+			best = &cells[i];
+	}
+	return best;
+}
+
+/* "7631 MB/s 99.7% CPU", three digits of the CPU as the seed has them. */
+static void figures(const struct cp_report_cell *cell, char *buf, size_t size)
+{
+	char bw[32], cpu[32];
+
+	if (!cell) {
+		snprintf(buf, size, "not measured");
+		return;
+	}
+	double mb = cell->values[VALUE_BW].median / MB;
+	double pct = cell->values[VALUE_CPU].median;
+
+	snprintf(bw, sizeof(bw), "%.*f MB/s", mb < 100 ? 1 : 0, mb);
+	if (!cell->values[VALUE_CPU].n)
+		snprintf(cpu, sizeof(cpu), "CPU unknown");
+	else
+		snprintf(cpu, sizeof(cpu), "%.*f%% CPU", pct < 1000 ? 1 : 0, pct);
+	snprintf(buf, size, "%10s %11s", bw, cpu);
+}
+
+static void put_arm(const struct cp_report *report, const struct cp_report_cell *cell,
+		    const char *what, FILE *out)
+{
+	char name[SHOWN_CHARS * 4 + 8], copy[CP_WORD_MAX * 4];
+
+	if (!cell)
+		return;
+	const struct cp_report_arm *arm = &report->arms[cell->arm];
+
+	cp_text_visible(arm->label, SHOWN_CHARS, name, sizeof(name));
+	if (!strcmp(arm->arm.path, "cpu"))
+		fprintf(out, "  %s is %s: copy %s, %s\n", what, name,
+			cp_text_visible(arm->arm.copy, 20, copy, sizeof(copy)),
+			arm->arm.queue_mode);
+	else
+		fprintf(out, "  %s is %s: %s DMA, %s\n", what, name, arm->dma,
+			arm->arm.queue_mode);
+}
+
+/* Which arms a block's figures are of; one line where both directions have the same. */
+static void put_arms(const struct cp_report *report, const struct cp_report_cell *read,
+		     const struct cp_report_cell *write, const char *what, FILE *out)
+{
+	char words[2][16];
+
+	snprintf(words[0], sizeof(words[0]), "%s Read", what);
+	snprintf(words[1], sizeof(words[1]), "%s Write", what);
+	if (read && write && read->arm == write->arm) {
+		put_arm(report, read, what, out);
+		return;
+	}
+	put_arm(report, read, words[0], out);
+	put_arm(report, write, words[1], out);
+}
+
+static bool is_random(const struct cp_context *context)
+{
+	return !strncmp(context->rw, "rand", 4);
+}
+
+/* Read and write of one load stand under one head. */
+static bool same_block(const struct cp_report_cell *a, const struct cp_report_cell *b)
+{
+	const struct cp_context *x = &a->context, *y = &b->context;
+
+	return x->bs == y->bs && x->numjobs == y->numjobs && x->iodepth == y->iodepth &&
+	       is_random(x) == is_random(y) && !strcmp(x->media, y->media) &&
+	       !strcmp(x->layer, y->layer) && !strcmp(x->attr, y->attr) &&
+	       !strcmp(x->numa, y->numa) && !strcmp(x->corunner, y->corunner) &&
+	       !strcmp(a->host, b->host) &&
+	       !strcmp(a->provenance.media, b->provenance.media) &&
+	       !strcmp(a->provenance.attr, b->provenance.attr);
+}
+
+static const struct cp_report_cell *find_context(const struct cp_report *report,
+						 const struct cp_report_cell *like,
+						 enum cp_dir dir, size_t *ret_nr)
+{
+	for (size_t p = 0; p < report->nr_panels; p++) {
+		const struct cp_report_panel *panel = &report->panels[p];
+		size_t at = panel->first, nr;
+		const struct cp_report_cell *cells;
+
+		while ((cells = cp_report_next_context(report, panel, &at, &nr))) {
+			if (cp_context_dir(&cells->context) == dir &&
+			    same_block(cells, like)) {
+				*ret_nr = nr;
+				return cells;
+			}
+		}
+	}
+	*ret_nr = 0;
+	return NULL;
+}
+
+static void put_block(const struct cp_report *report, const struct cp_report_cell *like,
+		      FILE *out)
+{
+	static const char *const words[] = {"Read: ", "Write:"};
+	const struct cp_report_cell *arms[2][2] = {{NULL}};
+	const struct cp_context *context = &like->context;
+	char bs[24], cpu[64], dma[64];
+
+	fprintf(out, "\n%s: %u task%s queuedepth=%u%s\n",
+		cp_size_format(context->bs, bs, sizeof(bs)), context->numjobs,
+		context->numjobs == 1 ? "" : "s", context->iodepth,
+		is_random(context) ? " random" : "");
+	for (int d = 0; d < 2; d++) {
+		size_t nr;
+		const struct cp_report_cell *cells =
+			find_context(report, like, (enum cp_dir)d, &nr);
+
+		if (!cells)
+			continue;
+		arms[d][0] = fastest(report, cells, nr, "cpu");
+		arms[d][1] = fastest(report, cells, nr, "dma");
+		if (!arms[d][0] && !arms[d][1])
+			continue;
+		figures(arms[d][0], cpu, sizeof(cpu));
+		figures(arms[d][1], dma, sizeof(dma));
+		fprintf(out, "CPU %s %-22s  DMA %s %s\n", words[d], cpu, words[d], dma);
+	}
+	put_arms(report, arms[0][0], arms[1][0], "CPU", out);
+	put_arms(report, arms[0][1], arms[1][1], "DMA", out);
+}
+
+static bool first_of_block(const struct cp_report *report, size_t cell)
+{
+	for (size_t i = 0; i < cell; i++)
+		if (same_block(&report->cells[i], &report->cells[cell]))
+			return false;
+	return true;
+}
+
+/* What stays the same over blocks is said once. */
+static void put_place(const struct cp_report_cell *cell,
+		      const struct cp_report_cell *before, FILE *out)
+{
+	char host[256], media[512], layer[512];
+
+	if (before && !strcmp(cell->host, before->host) &&
+	    !strcmp(cell->context.media, before->context.media) &&
+	    !strcmp(cell->context.layer, before->context.layer) &&
+	    !strcmp(cell->context.attr, before->context.attr) &&
+	    !strcmp(cell->context.numa, before->context.numa) &&
+	    !strcmp(cell->context.corunner, before->context.corunner) &&
+	    !strcmp(cell->provenance.media, before->provenance.media) &&
+	    !strcmp(cell->provenance.attr, before->provenance.attr))
+		return;
+	fprintf(out, "\nhost %s, media %s (%s)\n",
+		cp_text_visible(cell->host, 24, host, sizeof(host)),
+		cp_text_visible(cell->context.media, 24, media, sizeof(media)),
+		cell->provenance.media);
+	fprintf(out, "attr %s (%s), layer %s, numa %s, corunner %s\n", cell->context.attr,
+		cell->provenance.attr,
+		cp_text_visible(cell->context.layer, 20, layer, sizeof(layer)),
+		cell->context.numa, cell->context.corunner);
+}
+
+void cp_report_text(const struct cp_report *report, FILE *out)
+{
+	const struct cp_report_cell *before = NULL;
+
+	fprintf(out, "Medians; MB = 10^6 bytes; %% of one CPU, all threads counted.\n"
+		     "CPU: the CPU arm with the most bandwidth; DMA: likewise.\n");
+	for (size_t i = 0; i < report->nr_cells; i++) {
+		const struct cp_report_cell *cell = &report->cells[i];
+
+		if (report->arms[cell->arm].simulated || !cell->values[VALUE_BW].n ||
+		    !first_of_block(report, i))
+			continue;
+		put_place(cell, before, out);
+		put_block(report, cell, out);
+		before = cell;
+	}
+	if (!before)
+		fputs("\nno sample that moved data\n", out);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Records of a machine that does not exist, from a formula and a seed: for tests of what
+ * a report does with records, and nothing else. Shared by report/t and
+ * tests/helpers/report_records.c.
+ */
+#ifndef CP_REPORT_T_FIXTURE_H
+#define CP_REPORT_T_FIXTURE_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "results/record.h"
+
+struct fixture_arm {
+	const char *name, *queue_mode, *copy, *dma; /* dma: none, sw, null */
+	double setup_ns, bytes_per_ns, cpu_share;   /* of one I/O; CPUs that are busy */
+};
+
+struct fixture {
+	const char *name; /* of the run and host */
+	const struct fixture_arm *arms;
+	size_t nr_arms;
+	const uint64_t *sizes;
+	size_t nr_sizes;
+	const uint32_t *depths;
+	size_t nr_depths;
+	unsigned samples;
+	uint64_t seed;
+};
+
+/* Uniform in [0, 1): splitmix64. */
+static inline double fixture_random(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+}
+
+static inline void fixture_metrics(struct cp_record *record,
+				   const struct fixture_arm *arm, uint64_t *state)
+{
+	double bs = (double)record->context.bs, depth = record->context.iodepth;
+	/* two CPUs and one memory: depth hides setup, not bytes */
+	double ns = (arm->setup_ns / fmin(depth, 4) + bs / arm->bytes_per_ns) *
+		    (0.97 + 0.06 * fixture_random(state));
+	double elapsed = 4e8, ios = floor(elapsed / ns), cpu = elapsed * arm->cpu_share;
+
+	record->metrics[CP_METRIC_BYTES] = ios * bs;
+	record->metrics[CP_METRIC_ELAPSED_NS] = elapsed;
+	record->metrics[CP_METRIC_BW] = ios * bs / elapsed * 1e9;
+	record->metrics[CP_METRIC_IOPS] = ios / elapsed * 1e9;
+	record->metrics[CP_METRIC_LAT_MEAN] = ns * depth;
+	record->metrics[CP_METRIC_LAT_P50] = ns * depth;
+	record->metrics[CP_METRIC_LAT_P99] = ns * depth * 1.6;
+	record->metrics[CP_METRIC_LAT_P999] = ns * depth * 3;
+	record->metrics[CP_METRIC_CPU_NS] = cpu;
+	record->metrics[CP_METRIC_CPU_ENGINE_NS] = arm->cpu_share > 1 ? cpu - elapsed : 0;
+	record->metrics[CP_METRIC_CPU_SUBMIT_NS] =
+		cpu - record->metrics[CP_METRIC_CPU_ENGINE_NS];
+	record->metrics[CP_METRIC_CPU_PCT] = 100 * arm->cpu_share;
+}
+
+static inline void fixture_record(struct cp_record *record, const struct fixture *f,
+				  const struct fixture_arm *arm, const char *rw,
+				  uint64_t bs, uint32_t depth, unsigned sample,
+				  uint64_t *state)
+{
+	bool null = !strcmp(arm->dma, "null"), dma = strcmp(arm->dma, "none") != 0;
+
+	cp_record_init(record);
+	snprintf(record->run, sizeof(record->run), "%s", f->name);
+	snprintf(record->host, sizeof(record->host), "%s", f->name);
+	snprintf(record->t, sizeof(record->t), "2026-11-30T12:00:00Z");
+	record->sample = sample;
+	snprintf(record->context.rw, sizeof(record->context.rw), "%s", rw);
+	record->context.bs = bs;
+	record->context.iodepth = depth;
+	record->context.segments = (uint32_t)((bs + 4095) / 4096);
+	snprintf(record->arm.name, sizeof(record->arm.name), "%s", arm->name);
+	snprintf(record->arm.queue_mode, CP_WORD_MAX, "%s", arm->queue_mode);
+	snprintf(record->arm.path, CP_WORD_MAX, "%s", dma ? "dma" : "cpu");
+	snprintf(record->arm.copy, CP_WORD_MAX, "%s", arm->copy);
+	snprintf(record->arm.dma, sizeof(record->arm.dma), "%s", arm->dma);
+	snprintf(record->arm.completion, CP_WORD_MAX, "%s",
+		 strcmp(arm->queue_mode, "bio") ? "poll" : "sync");
+	if (strcmp(arm->queue_mode, "bio") != 0) {
+		record->arm.q_per_node = 8;
+		record->arm.queue_depth = 128;
+	}
+	snprintf(record->provenance.media, CP_WORD_MAX, "native");
+	snprintf(record->provenance.attr, CP_WORD_MAX, "native");
+	snprintf(record->provenance.dma, CP_WORD_MAX, "%s",
+		 null  ? "modelled"
+		 : dma ? "software"
+		       : "none");
+	fixture_metrics(record, arm, state);
+	record->has_proof = true;
+	uint64_t bytes = (uint64_t)record->metrics[CP_METRIC_BYTES];
+
+	*(null	? &record->proof.bytes_simulated
+	  : dma ? &record->proof.bytes_dma
+		: &record->proof.bytes_cpu) = bytes;
+	snprintf(record->proof.copy, CP_WORD_MAX, "%s", dma ? "" : arm->copy);
+	snprintf(record->proof.dma, sizeof(record->proof.dma), "%s", dma ? arm->dma : "");
+}
+
+/* Calls put() for every sample. */
+static inline int fixture_each(const struct fixture *f,
+			       int (*put)(void *ctx, const struct cp_record *record),
+			       void *ctx)
+{
+	static const char *const rws[] = {"read", "write"};
+	uint64_t state = f->seed;
+	struct cp_record record;
+	int rc = 0;
+
+	for (unsigned s = 0; s < f->samples; s++)
+		for (size_t r = 0; r < 2; r++)
+			for (size_t b = 0; b < f->nr_sizes; b++)
+				for (size_t d = 0; d < f->nr_depths; d++)
+					for (size_t a = 0; a < f->nr_arms && !rc; a++) {
+						fixture_record(&record, f, &f->arms[a],
+							       rws[r], f->sizes[b],
+							       f->depths[d], s, &state);
+						rc = put(ctx, &record);
+					}
+	return rc;
+}
+
+static const struct fixture_arm fixture_quick_arms[] = {
+	{"cpu-memcpy", "mq", "memcpy", "none", 900, 9.5, 0.998},
+	{"cpu-nt", "mq", "nt", "none", 1100, 11.5, 0.997},
+	{"incumbent", "bio", "auto", "none", 700, 9.0, 0.999},
+	{"null", "mq", "memcpy", "null", 600, 1e6, 0.999},
+	{"offload", "mq", "memcpy", "sw", 6000, 14.0, 1.6},
+};
+static const uint64_t fixture_quick_sizes[] = {4096,   16384,	65536,
+					       262144, 1048576, 2097152};
+static const uint32_t fixture_quick_depths[] = {1, 16};
+
+static const struct fixture fixture_quick = {
+	.name = "made-up",
+	.arms = fixture_quick_arms,
+	.nr_arms = 5,
+	.sizes = fixture_quick_sizes,
+	.nr_sizes = 6,
+	.depths = fixture_quick_depths,
+	.nr_depths = 2,
+	.samples = 2,
+	.seed = 1,
+};
+
+#endif

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Every table of the page, as rows of text. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "engines/base/units.h"
+#include "report/page.h"
+
+#define MB 1e6
+
+static void add_load(struct cp_report_table *table, const struct cp_context *context)
+{
+	char bs[24];
+
+	cp_report_table_add(table, "%s", context->rw);
+	cp_report_table_add(table, "%s", cp_size_format(context->bs, bs, sizeof(bs)));
+	cp_report_table_add(table, "%u", context->numjobs);
+	cp_report_table_add(table, "%u", context->iodepth);
+}
+
+static void add_interval(struct cp_report_table *table, const struct cp_report_stat *stat,
+			 double unit, int digits)
+{
+	cp_report_table_number(table, stat->median / unit, digits);
+	if (stat->n > 1)
+		cp_report_table_add(table, "%.*f to %.*f", digits, stat->low / unit,
+				    digits, stat->high / unit);
+	else
+		cp_report_table_add(table, "%s", "");
+}
+
+static const char *verdict_of(const struct cp_report_cell *cell)
+{
+	if (!cell->n)
+		return "failed";
+	if (cell->chosen)
+		return cell->pareto ? "policy, front" : "policy";
+	if (cell->excluded)
+		return "below the limit";
+	return cell->pareto ? "front" : "";
+}
+
+static void make_cells(const struct cp_report *report, struct cp_report_table *table)
+{
+	static const char *const header[] = {
+		"rw",	    "bs",	"jobs",	  "iodepth",  "arm",	"media",
+		"DMA",	    "N",	"MB/s",	  "interval", "CPU %",	"interval",
+		"submit %", "engine %", "p50 us", "p99 us",   "J ns/B", "is"};
+
+	cp_report_table_init(table, "cells",
+			     "All cells: medians of N samples, MB = 10^6 bytes, CPU % of "
+			     "one CPU, latency from submission to completion",
+			     "lrrrlllrrrrrrrrrrl", header);
+	for (size_t i = 0; i < report->nr_cells; i++) {
+		const struct cp_report_cell *cell = &report->cells[i];
+		const struct cp_report_stat *values = cell->values;
+
+		add_load(table, &cell->context);
+		cp_report_table_add(table, "%s", report->arms[cell->arm].label);
+		cp_report_table_add(table, "%s %s", cell->context.media,
+				    cell->provenance.media);
+		cp_report_table_add(table, "%s", cell->provenance.dma);
+		cp_report_table_add(table, "%u", cell->n);
+		add_interval(table, &values[VALUE_BW], MB, 1);
+		add_interval(table, &values[VALUE_CPU], 1, 1);
+		cp_report_table_number(table, values[VALUE_CPU_SUBMIT].median, 1);
+		cp_report_table_number(table, values[VALUE_CPU_ENGINE].median, 1);
+		cp_report_table_number(table, values[VALUE_P50].median / 1000, 2);
+		cp_report_table_number(table, values[VALUE_P99].median / 1000, 2);
+		cp_report_table_number(table, cell->cost, 4);
+		cp_report_table_add(table, "%s", verdict_of(cell));
+	}
+}
+
+static void add_range(struct cp_report_table *table, const struct cp_range *range)
+{
+	if (range->max == CP_POLICY_OPEN)
+		cp_report_table_add(table, range->min > 1 ? "from %u" : "any",
+				    range->min);
+	else if (range->min == range->max)
+		cp_report_table_add(table, "%u", range->min);
+	else
+		cp_report_table_add(table, "%u to %u", range->min, range->max);
+}
+
+static void add_rule(struct cp_report_table *table, const struct cp_rule *rule,
+		     unsigned s)
+{
+	const struct cp_policy_size *size = &rule->sizes[s];
+	char words[80], low[24], high[24];
+
+	cp_report_table_add(table, "%s", cp_report_dir_word(rule->when.dir));
+	add_range(table, &rule->when.jobs);
+	add_range(table, &rule->when.load);
+	cp_report_table_add(table, "%s",
+			    cp_report_interval_words(rule, s, words, sizeof(words)));
+	cp_report_table_add(table, "%s", size->act.name);
+	cp_report_table_add(table, "%s%s%s", size->act.path,
+			    size->act.copy[0] ? ", " : "", size->act.copy);
+	cp_report_table_add(table, "%s", rule->decided ? "decided" : rule->reason);
+	cp_report_table_add(table, "%s", rule->decided ? "" : size->best.name);
+	cp_report_table_number(table, size->gain_pct, 1);
+	cp_report_table_number(table, size->confidence, 2);
+	cp_report_table_add(table, "%u", size->samples);
+	if (size->crossover_at)
+		cp_report_table_add(
+			table, "%s to %s",
+			cp_report_size_words(size->crossover_low, low, sizeof(low)),
+			cp_report_size_words(size->crossover_high, high, sizeof(high)));
+	else
+		cp_report_table_add(table, "%s", "");
+}
+
+static void make_rules(const struct cp_report *report, struct cp_report_table *table)
+{
+	static const char *const header[] = {
+		"rw",	  "jobs",	"load",	   "block size",
+		"arm",	  "path",	"state",   "leans to",
+		"gain %", "confidence", "samples", "crossover between"};
+
+	cp_report_table_init(table, "rules",
+			     "The policy's rules; gain is of J over the runner-up, load "
+			     "is jobs x iodepth",
+			     "lrrlllllrrrl", header);
+	for (unsigned r = 0; report->has_policy && r < report->policy.nr_rules; r++) {
+		const struct cp_rule *rule = &report->policy.rules[r];
+
+		for (unsigned s = 0; s < rule->nr_sizes; s++)
+			add_rule(table, rule, s);
+	}
+}
+
+static void add_regret(struct cp_report_table *table, const char *name,
+		       const struct cp_regret *regret)
+{
+	char bs[24];
+
+	cp_report_table_add(table, "%s", name);
+	cp_report_table_add(table, "%u", regret->contexts);
+	cp_report_table_add(table, "%u", regret->unknown);
+	cp_report_table_number(table, regret->mean_pct, 1);
+	cp_report_table_number(table, regret->p95_pct, 1);
+	cp_report_table_number(table, regret->worst_pct, 1);
+	if (isfinite(regret->worst_pct))
+		cp_report_table_add(table, "%s %s, %u x %u", regret->worst.rw,
+				    cp_size_format(regret->worst.bs, bs, sizeof(bs)),
+				    regret->worst.numjobs, regret->worst.iodepth);
+	else
+		cp_report_table_add(table, "%s", "");
+}
+
+static void make_regret(const struct cp_report *report, struct cp_report_table *table)
+{
+	static const char *const header[] = {
+		"policy",  "contexts", "not measured", "mean %", "95th percentile %",
+		"worst %", "worst at"};
+
+	cp_report_table_init(
+		table, "regret",
+		"Measured regret: how much more J costs with the policy's arm "
+		"than with the best arm measured in the same context",
+		"lrrrrrl", header);
+	if (report->has_regret)
+		add_regret(table,
+			   report->policy_learned_here ? "learned from these records"
+						       : report->policy_path,
+			   &report->regret);
+	if (report->has_default_regret)
+		add_regret(table, "default (nobody has measured)",
+			   &report->default_regret);
+}
+
+static void make_harness(const struct cp_report *report, struct cp_report_table *table)
+{
+	static const char *const header[] = {"rw",	  "bs",	    "jobs",
+					     "iodepth",	  "arm",    "N",
+					     "CPU ns/IO", "p50 us", "p99 us"};
+
+	cp_report_table_init(table, "harness",
+			     "The harness's own cost: the null engine moves nothing "
+			     "(modelled), so what is left is fio, the queue and the reap",
+			     "lrrrlrrrr", header);
+	for (size_t i = 0; i < report->nr_cells; i++) {
+		const struct cp_report_cell *cell = &report->cells[i];
+
+		if (!report->arms[cell->arm].simulated || !cell->n)
+			continue;
+		add_load(table, &cell->context);
+		cp_report_table_add(table, "%s", report->arms[cell->arm].label);
+		cp_report_table_add(table, "%u", cell->n);
+		cp_report_table_number(table,
+				       cell->values[VALUE_CPU_BYTE].median *
+					       (double)cell->context.bs,
+				       0);
+		cp_report_table_number(table, cell->values[VALUE_P50].median / 1000, 2);
+		cp_report_table_number(table, cell->values[VALUE_P99].median / 1000, 2);
+	}
+}
+
+static void make_failures(const struct cp_report *report, struct cp_report_table *table)
+{
+	static const char *const header[] = {"run", "host", "cell", "sample", "reason"};
+
+	cp_report_table_init(
+		table, "failures",
+		"Samples that failed: kept in the records, in no figure here", "lllrl",
+		header);
+	for (size_t i = 0; i < report->nr_failures; i++) {
+		const struct cp_report_failure *failure = &report->failures[i];
+
+		cp_report_table_add(table, "%s", failure->run);
+		cp_report_table_add(table, "%s", failure->host);
+		cp_report_table_add(table, "%s", failure->cell);
+		cp_report_table_add(table, "%u", failure->sample);
+		cp_report_table_add(table, "%s", failure->reason);
+	}
+}
+
+static void add_fact(struct cp_report_table *table, const char *run, const char *kind,
+		     const char *key, const char *value)
+{
+	cp_report_table_add(table, "%s", run);
+	cp_report_table_add(table, "%s", kind);
+	cp_report_table_add(table, "%s", key);
+	cp_report_table_add(table, "%s", value);
+}
+
+static void add_facts(struct cp_report_table *table, const char *run, const char *kind,
+		      json_t *facts)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(facts, key, value)
+	{
+		char number[64];
+		const char *text = json_string_value(value);
+
+		if (json_is_integer(value))
+			snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT,
+				 json_integer_value(value));
+		else if (json_is_real(value))
+			snprintf(number, sizeof(number), "%g", json_real_value(value));
+		else
+			snprintf(number, sizeof(number), "%s",
+				 json_is_true(value)	? "yes"
+				 : json_is_false(value) ? "no"
+							: "unknown");
+		add_fact(table, run, kind, key, text ? text : number);
+	}
+}
+
+static void make_machine(const struct cp_report *report, struct cp_report_table *table)
+{
+	static const char *const header[] = {"run", "kind", "fact", "value"};
+
+	cp_report_table_init(
+		table, "environment",
+		"Environment. Runs compare only when every hard fact agrees; "
+		"soft facts explain differences",
+		"llll", header);
+	for (size_t i = 0; i < report->nr_runs; i++) {
+		const struct cp_report_run *run = &report->runs[i];
+		const struct cp_manifest *m = &run->manifest;
+
+		if (!run->has_manifest) {
+			add_fact(table, run->path, "run", "manifest",
+				 "none: the environment is unknown");
+			continue;
+		}
+		add_fact(table, m->run, "run", "started", m->t);
+		add_fact(table, m->run, "run", "host", m->host);
+		add_fact(table, m->run, "run", "copypath", m->copypath);
+		add_fact(table, m->run, "run", "fio", m->fio);
+		add_fact(table, m->run, "run", "complete", m->complete ? "yes" : "no");
+		add_fact(table, m->run, "run", "config hash", m->config_hash);
+		add_fact(table, m->run, "run", "fingerprint", m->fingerprint);
+		add_facts(table, m->run, "hard", m->hard);
+		add_facts(table, m->run, "soft", m->soft);
+	}
+}
+
+int cp_report_tables_make(const struct cp_report *report, struct cp_report_table *tables,
+			  struct cp_err *err)
+{
+	static void (*const makers[])(const struct cp_report *,
+				      struct cp_report_table *) = {
+		[TABLE_CELLS] = make_cells,	  [TABLE_RULES] = make_rules,
+		[TABLE_REGRET] = make_regret,	  [TABLE_HARNESS] = make_harness,
+		[TABLE_FAILURES] = make_failures, [TABLE_MACHINE] = make_machine,
+	};
+
+	for (int t = 0; t < TABLE_NR; t++)
+		makers[t](report, &tables[t]);
+	for (int t = 0; t < TABLE_NR; t++)
+		if (tables[t].failed)
+			return cp_err_set(err, CP_EXIT_INVALID, ENOMEM,
+					  "not enough memory for the report");
+	return 0;
+}

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0-only
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	build=${COPYPATH_BUILD:-build}
+	copypath=$build/copypath
+	make_records=$build/tests/helpers/report_records
+	[ -x "$copypath" ] || skip "the program is not built"
+	[ -x "$make_records" ] || skip "the helper report_records is not built"
+	dir=$BATS_TEST_TMPDIR
+	out=$dir/out
+}
+
+# records KIND: a run directory without a manifest.
+records() {
+	mkdir -p "$dir/$1"
+	"$make_records" "$1" >"$dir/$1/records.jsonl"
+}
+
+report() {
+	"$copypath" report "$@" 2>"$dir/err"
+}
+
+# Whether nothing of a report in the making is left.
+nothing_aside() {
+	! find "$dir" -name '*.tmp.*' | grep -q .
+}
+
+need_gnuplot() {
+	command -v gnuplot >/dev/null || skip "gnuplot is not there"
+}
+
+@test "a whole report: page, Markdown, figures with data and script, tables" {
+	need_gnuplot
+	records quick
+	run report "$dir/quick" -o "$out"
+	[ "$status" -eq 0 ]
+	[ "$output" = "$out/index.html" ]
+	for name in bandwidth-1 bandwidth-4 cpu-1 cpu-4 map-1 map-2; do
+		for form in svg png csv gp; do
+			[ -s "$out/figures/$name.$form" ]
+		done
+	done
+	for name in cells rules regret harness failures environment; do
+		[ -s "$out/tables/$name.csv" ]
+	done
+	[ -s "$out/report.md" ]
+	nothing_aside
+	# every file but the marker is listed in it
+	[ "$(find "$out" -type f | wc -l)" -eq "$(wc -l <"$out/.copypath-report")" ]
+}
+
+@test "the page is one file: no script, nothing fetched" {
+	records quick
+	report "$dir/quick" -o "$out"
+	run grep -ciE '<script|<link|<img|<iframe|@import|src=|url\(http' "$out/index.html"
+	[ "$output" = 0 ]
+	[ "$(grep -o '<svg' "$out/index.html" | wc -l)" -eq "$(find "$out/figures" -name '*.svg' | wc -l)" ]
+}
+
+@test "the page is valid HTML, whatever the records hold" {
+	command -v tidy >/dev/null || skip "tidy is not there"
+	for kind in quick one onearm null failed hostile; do
+		records "$kind"
+		report "$dir/$kind" -o "$out-$kind"
+		run tidy -q -e "$out-$kind/index.html"
+		[ -z "$output" ]
+	done
+}
+
+@test "a hostile name shows as itself and runs nothing" {
+	need_gnuplot
+	records hostile
+	report "$dir/hostile" -o "$out" --title '<b>t</b>'
+	run grep -c '<script' "$out/index.html"
+	[ "$output" = 0 ]
+	# shellcheck disable=SC2016 # the name as it is
+	grep -qF '&lt;script&gt;alert(1)&lt;/script&gt;&#39;&quot;\`id`↵@a ^b_{c} |*#$(id)' \
+		"$out/index.html"
+	grep -qF '&lt;b&gt;t&lt;/b&gt;' "$out/index.html"
+	grep -qF "LABEL[1] = '<script>alert(1)</script>''\"\\\`id\`↵@a ^b_" \
+		"$out/figures/bandwidth-1.gp"
+	grep -qF "&lt;script>alert(1)&lt;/script>'\"\\\`id\`↵@a ^b_" \
+		"$out/figures/bandwidth-1.svg"
+	# in Markdown only an indented block may hold it, where it is text
+	run grep -c '^ \{0,3\}[^ ].*<script' "$out/report.md"
+	[ "$output" = 0 ]
+	[ -s "$out/figures/map-2.png" ]
+}
+
+@test "a figure is drawn again by its own script" {
+	need_gnuplot
+	records quick
+	report "$dir/quick" -o "$out"
+	cp "$out/figures/cpu-1.svg" "$dir/first.svg"
+	rm "$out/figures/cpu-1.svg"
+	(cd "$out/figures" && gnuplot -d cpu-1.gp)
+	# but for the colour of an empty group, which the figure before leaves behind
+	diff <(grep -v "color=.#FFFFFF" "$dir/first.svg") \
+		<(grep -v "color=.#FFFFFF" "$out/figures/cpu-1.svg")
+}
+
+@test "what was not measured is a gap, never zero" {
+	records quick
+	grep -v '"bs":65536,.*"name":"offload"' "$dir/quick/records.jsonl" >"$dir/gap.jsonl"
+	report "$dir/gap.jsonl" -o "$out"
+	run awk -F, '$1 == 65536 { print $11 "," $12 "," $13 }' "$out/figures/bandwidth-1.csv"
+	[ "$output" = "NaN,NaN,NaN" ]
+}
+
+@test "text: the layout of seed 000 in 72 columns, on stdout only" {
+	records quick
+	run report "$dir/quick" --format text
+	[ "$status" -eq 0 ]
+	[[ $output == *"64k: 1 task queuedepth=1"* ]]
+	[[ $output =~ CPU\ Read:\ +[0-9]+\ MB/s\ +[0-9.]+%\ CPU\ +DMA\ Read:\ +[0-9]+\ MB/s\ +[0-9.]+%\ CPU ]]
+	[[ $output =~ CPU\ Write:\ +[0-9]+\ MB/s\ +[0-9.]+%\ CPU\ +DMA\ Write:\ +[0-9]+\ MB/s ]]
+	[[ $output == *"DMA is offload: software DMA, mq"* ]]
+	[[ $output != *null* ]]
+	[ "$(awk 'length > 72' <<<"$output" | wc -l)" -eq 0 ]
+	[ ! -e "$dir/quick/report" ]
+}
+
+@test "the default place is the run directory, and an older report is replaced whole" {
+	records quick
+	records failed
+	report "$dir/quick"
+	[ -s "$dir/quick/report/index.html" ]
+	cp "$dir/failed/records.jsonl" "$dir/quick/records.jsonl"
+	report "$dir/quick"
+	grep -q 'Failed samples' "$dir/quick/report/index.html"
+	nothing_aside
+}
+
+@test "a directory that is no report, or holds more than one, is refused" {
+	records quick
+	mkdir "$out"
+	touch "$out/thesis.tex"
+	run report "$dir/quick" -o "$out"
+	[ "$status" -eq 2 ]
+	grep -qF "holds 'thesis.tex', which is not part of a copypath report" "$dir/err"
+	rm "$out/thesis.tex"
+	report "$dir/quick" -o "$out"
+	touch "$out/figures/mine.png"
+	run report "$dir/quick" -o "$out"
+	[ "$status" -eq 2 ]
+	grep -qF "'figures/mine.png'" "$dir/err"
+	[ -e "$out/figures/mine.png" ]
+	nothing_aside
+}
+
+@test "bad records leave an older report as it was" {
+	records quick
+	report "$dir/quick"
+	before=$(md5sum "$dir/quick/report/index.html")
+	sed -i '3s/"bw_bytes_per_s":/"bw_bytes_per_s":-/' "$dir/quick/records.jsonl"
+	run report "$dir/quick"
+	[ "$status" -eq 4 ]
+	grep -q ':3:' "$dir/err"
+	[ "$(md5sum "$dir/quick/report/index.html")" = "$before" ]
+	nothing_aside
+}
+
+@test "no records, and the same records twice, are errors" {
+	records quick
+	: >"$dir/empty.jsonl"
+	run report "$dir/empty.jsonl" -o "$out"
+	[ "$status" -eq 4 ]
+	grep -qF "'$dir/empty.jsonl' holds no records" "$dir/err"
+	run report "$dir/quick" "$dir/quick" -o "$out"
+	[ "$status" -eq 4 ]
+	grep -q 'there twice' "$dir/err"
+	[ ! -e "$out" ]
+}
+
+@test "without gnuplot the page has its tables and says what is missing" {
+	records quick
+	PATH=/nonexistent run "$copypath" report "$dir/quick" -o "$out"
+	[ "$status" -eq 0 ]
+	[[ $output == *"gnuplot was not found; install gnuplot-nox"* ]]
+	grep -q 'figures are missing' "$out/index.html"
+	grep -q 'All cells' "$out/index.html"
+	[ ! -e "$out/figures/bandwidth-1.svg" ]
+	[ -s "$out/figures/bandwidth-1.csv" ]
+}
+
+@test "a place that cannot be written is exit 4" {
+	records quick
+	run report "$dir/quick" -o /proc/report
+	[ "$status" -eq 4 ]
+	grep -qF "cannot make '/proc/report" "$dir/err"
+}
+
+@test "a full disk is exit 4 and leaves nothing" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root to mount a small file system"
+	records quick
+	mkdir "$dir/small"
+	mount -t tmpfs -o size=64k none "$dir/small" || skip "cannot mount"
+	run report "$dir/quick" -o "$dir/small/out"
+	left=$(find "$dir/small" -mindepth 1)
+	umount "$dir/small"
+	[ "$status" -eq 4 ]
+	grep -q 'No space left' "$dir/err"
+	[ -z "$left" ]
+}
+
+@test "only null: the harness's cost is shown and nothing is recommended" {
+	records null
+	report "$dir/null" -o "$out"
+	grep -q 'What the harness itself costs' "$out/index.html"
+	grep -q 'Nothing yet: no policy' "$out/index.html"
+}
+
+@test "failed samples are listed with their reasons" {
+	records failed
+	report "$dir/failed" -o "$out"
+	[ "$(wc -l <"$out/tables/failures.csv")" -gt 10 ]
+	grep -q 'i/o errors' "$out/tables/failures.csv"
+}
+
+@test "a policy given is the policy shown" {
+	records quick
+	report "$dir/quick" -o "$out" --policy policies/default.yaml
+	grep -q 'From policies/default.yaml' "$out/index.html"
+	run report "$dir/quick" -o "$out" --policy "$dir/none.yaml"
+	[ "$status" -ne 0 ]
+}
+
+@test "usage errors" {
+	run report
+	[ "$status" -eq 2 ]
+	run report x --format pdf
+	[ "$status" -eq 2 ]
+	grep -qF "unknown format 'pdf'; expected html or text" "$dir/err"
+	run report x --tittle y
+	[ "$status" -eq 2 ]
+	run report x -o
+	[ "$status" -eq 2 ]
+	run report x -o y --format text
+	[ "$status" -eq 2 ]
+}
+
+@test "--help is short" {
+	run "$copypath" report --help
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -lt 25 ]
+}
