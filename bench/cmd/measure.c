@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From a workload file, or a run to go on with, to stored samples. */
+#include "bench/cmd/measure_priv.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/cmd/progress.h"
+#include "bench/drive/session.h"
+#include "engines/base/units.h"
+
+void cp_measure_free(struct cp_measure *measure)
+{
+	cp_plan_free(&measure->plan);
+	cp_manifest_free(&measure->manifest);
+	if (measure->lock_fd >= 0)
+		close(measure->lock_fd);
+	measure->lock_fd = -1;
+}
+
+static void pin_to(struct cp_plan *plan, const struct cp_topo *topo)
+{
+	plan->nr_cpus = 0;
+	while (plan->nr_cpus < topo->nr_cpus && plan->nr_cpus < CP_PLAN_CPUS_MAX) {
+		plan->cpus[plan->nr_cpus] = topo->cpus[plan->nr_cpus].os_index;
+		plan->nr_cpus++;
+	}
+}
+
+static int load_config(struct cp_measure *measure, const struct cp_topo *topo,
+		       struct cp_err *err)
+{
+	struct cp_plan *plan = &measure->plan;
+	int ret = cp_plan_load(measure->config, plan, err);
+
+	if (ret)
+		return ret;
+	if (measure->objective)
+		snprintf(plan->objective, sizeof(plan->objective), "%s",
+			 measure->objective);
+	ret = cp_plan_filter(plan, measure->filters, measure->nr_filters, err);
+	if (ret)
+		return ret;
+	pin_to(plan, topo);
+	return cp_plan_order(plan, err);
+}
+
+/* One cell a plug-in: does fio load it and take our options? */
+static int try_plugins(const struct cp_plan *plan, const struct cp_fio *fio,
+		       struct cp_err *err)
+{
+	const char *tried[2] = {NULL, NULL};
+
+	for (size_t i = 0; i < plan->nr_cells; i++) {
+		const char *name = cp_fio_plugin(&plan->cells[i].arm);
+
+		if (name == tried[0] || name == tried[1])
+			continue;
+		tried[tried[0] != NULL] = name;
+		int ret = cp_fio_try(fio, plan, &plan->cells[i], err);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static void print_plan(const struct cp_plan *plan)
+{
+	uint64_t time_s = cp_plan_time_ns(plan, plan->nr_order) / 1000000000;
+	char bs[24];
+
+	for (size_t i = 0; i < plan->nr_cells; i++) {
+		const struct cp_context *c = &plan->cells[i].context;
+
+		printf("%-24s rw=%s bs=%s numjobs=%u iodepth=%u segments=%u media=%s\n",
+		       plan->cells[i].arm.name, c->rw,
+		       cp_size_format(c->bs, bs, sizeof(bs)), c->numjobs, c->iodepth,
+		       c->segments, c->media);
+	}
+	printf("%s: %zu cells x %u samples = %zu samples, about %llu min %02llu s\n",
+	       plan->name, plan->nr_cells, plan->samples, plan->nr_order,
+	       (unsigned long long)time_s / 60, (unsigned long long)time_s % 60);
+}
+
+/* In a tuned run that its budget ended, the manifest says what it did not measure. */
+static void note_unmeasured(struct cp_measure *measure, const bool *done)
+{
+	const struct cp_plan *plan = &measure->plan;
+	json_t *list = json_array();
+	char key[1024];
+
+	for (size_t i = 0; i < plan->nr_order; i++) {
+		const struct cp_plan_cell *cell = &plan->cells[plan->order[i].cell];
+
+		if (done[i])
+			continue;
+		cp_cell_key(&cell->context, &cell->arm, key, sizeof(key));
+		json_array_append_new(list, json_pack("{s:s,s:s,s:i}", "cell", key, "arm",
+						      cell->arm.name, "sample",
+						      (int)plan->order[i].sample));
+	}
+	if (json_array_size(list))
+		json_object_set(measure->manifest.config, "unmeasured", list);
+	else
+		json_object_del(measure->manifest.config, "unmeasured");
+	json_decref(list);
+}
+
+static int measure_samples(struct cp_measure *measure, const struct cp_fio *fio,
+			   bool *done, struct cp_err *err)
+{
+	struct cp_progress progress;
+	struct cp_session session = {
+		.plan = &measure->plan,
+		.fio = fio,
+		.dir = measure->dir,
+		.run = measure->manifest.run,
+		.host = measure->manifest.host,
+		.done = done,
+		.interrupted = &cp_cmd_interrupted,
+		.max_samples = measure->tune ? measure->plan.budget_samples : 0,
+		.max_ns = measure->tune ? measure->plan.budget_ns : 0,
+		.event = cp_progress_event,
+		.ctx = &progress,
+	};
+
+	cp_progress_begin(&progress, measure);
+	int ret = cp_session_run(&session, err);
+	measure->nr_stored += session.nr_measured;
+	measure->nr_failed += session.nr_failed;
+	measure->stopped = session.stopped;
+	cp_progress_end(&progress, measure);
+	if (ret == -EINTR)
+		return cp_err_set(err, CP_EXIT_INTERRUPTED, EINTR,
+				  "interrupted after %zu of %zu samples, which are kept; "
+				  "go on with 'copypath %s --resume %s'",
+				  measure->nr_stored, measure->plan.nr_order,
+				  measure->verb, measure->dir);
+	if (ret && measure->nr_stored)
+		cp_cmd_warn(
+			"%zu of %zu samples are kept; go on with 'copypath %s --resume "
+			"%s'",
+			measure->nr_stored, measure->plan.nr_order, measure->verb,
+			measure->dir);
+	if (ret)
+		return ret;
+	note_unmeasured(measure, done);
+	measure->manifest.complete = measure->nr_stored == measure->plan.nr_order;
+	return cp_manifest_write(measure->dir, &measure->manifest, err);
+}
+
+static int prepare(struct cp_measure *measure, struct cp_topo *topo, struct cp_fio *fio,
+		   struct cp_err *err)
+{
+	int ret = cp_topo_load(NULL, topo, err);
+
+	if (!ret && !measure->resume)
+		ret = load_config(measure, topo, err);
+	if (!ret && !measure->resume && measure->out_dir)
+		ret = cp_measure_dir_check(measure->out_dir, err);
+	if (!ret && measure->dry_run)
+		return cp_plan_target_check(&measure->plan, topo, cp_cmd_warn_cb, NULL,
+					    err);
+	if (!ret)
+		ret = cp_fio_find(cp_cmd_plugin_dir(), fio, err);
+	if (!ret)
+		ret = cp_fio_check(fio, err);
+	if (!ret && measure->resume)
+		ret = cp_measure_resume(measure, fio, err);
+	if (!ret)
+		ret = cp_plan_target_check(&measure->plan, topo, cp_cmd_warn_cb, NULL,
+					   err);
+	if (!ret)
+		ret = try_plugins(&measure->plan, fio, err);
+	return ret;
+}
+
+static int begin(struct cp_measure *measure, const struct cp_fio *fio, struct cp_err *err)
+{
+	int ret;
+
+	if (measure->resume)
+		return 0;
+	ret = cp_plan_target_make(&measure->plan, &cp_cmd_interrupted, err);
+	if (!ret && measure->plan.created && !measure->quiet)
+		fprintf(stderr, "copypath: made '%s' with %llu bytes\n",
+			measure->plan.filename, (unsigned long long)measure->plan.size);
+	if (!ret)
+		ret = cp_measure_dir_make(measure, err);
+	if (!ret)
+		ret = cp_measure_manifest_begin(measure, fio, err);
+	return ret;
+}
+
+enum cp_exit cp_measure_run(struct cp_measure *measure)
+{
+	static struct cp_topo topo;
+	static struct cp_fio fio;
+	struct cp_err err = {0};
+	int ret = prepare(measure, &topo, &fio, &err);
+
+	if (ret)
+		return cp_cmd_fail(&err);
+	if (measure->dry_run) {
+		print_plan(&measure->plan);
+		return CP_EXIT_OK;
+	}
+	cp_cmd_catch_signals();
+	ret = begin(measure, &fio, &err);
+	if (ret)
+		return cp_cmd_fail(&err);
+	bool *done = calloc(measure->plan.nr_order, sizeof(*done));
+	ret = done ? cp_measure_mark_done(measure, done, &err)
+		   : cp_err_set(&err, CP_EXIT_INVALID, ENOMEM, "not enough memory");
+	if (!ret)
+		ret = measure_samples(measure, &fio, done, &err);
+	free(done);
+	if (ret)
+		return cp_cmd_fail(&err);
+	return measure->nr_failed ? CP_EXIT_REGRESSED : CP_EXIT_OK;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* copypath probe: what this machine has. */
+#include "bench/cmd/probe.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "bench/cmd/cmd.h"
+#include "engines/base/units.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "unknown";
+}
+
+static const char *flag_of(const json_t *object, const char *key)
+{
+	const json_t *flag = json_object_get(object, key);
+
+	return json_is_true(flag) ? "on" : json_is_false(flag) ? "off" : "unknown";
+}
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static void print_fio(const json_t *fio)
+{
+	printf("fio           %s, %s\n", text_of(fio, "version"),
+	       json_is_true(json_object_get(fio, "usable")) ? "plug-ins match it"
+							    : text_of(fio, "why"));
+}
+
+static void print_host(const json_t *host)
+{
+	const json_t *facts = json_object_get(host, "facts");
+	const json_t *settings = json_object_get(host, "settings");
+	const json_t *list = json_object_get(host, "isa");
+	char bytes[24];
+
+	printf("cpu           %s, %lld CPUs\nisa          ", text_of(facts, "cpu_model"),
+	       (long long)number_of(facts, "nr_cpus"));
+	for (size_t i = 0; i < json_array_size(list); i++)
+		printf(" %s", json_string_value(json_array_get(list, i)));
+	printf("\nllc           ");
+	if (number_of(host, "llc_bytes"))
+		puts(cp_size_format((uint64_t)number_of(host, "llc_bytes"), bytes,
+				    sizeof(bytes)));
+	else
+		puts("unknown");
+	list = json_object_get(host, "nodes");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *node = json_array_get(list, i);
+
+		printf("node          %lld: %zu CPUs, %lld MiB\n",
+		       (long long)number_of(node, "node"),
+		       json_array_size(json_object_get(node, "cpus")),
+		       (long long)number_of(node, "bytes") >> 20);
+	}
+	printf("kernel        %s\n", text_of(facts, "kernel"));
+	printf("governor      %s, turbo %s, smt %s\n", text_of(settings, "governor"),
+	       flag_of(settings, "turbo"), flag_of(settings, "smt"));
+	const json_t *huge = json_object_get(host, "hugepages_2m");
+	printf("thp           %s; reserved 2m pages: ", text_of(settings, "thp"));
+	if (json_is_integer(huge))
+		printf("%lld\n", (long long)json_integer_value(huge));
+	else
+		puts("unknown");
+	const json_t *uffd = json_object_get(host, "userfaultfd");
+	printf("userfaultfd   %s\n", json_is_true(json_object_get(uffd, "usable"))
+					     ? "usable"
+					     : text_of(uffd, "why"));
+}
+
+/* "name   usable" or "name   no: why", one a line below its kind. */
+static void print_part(const char *kind, const json_t *part, const char *extra)
+{
+	bool usable = json_is_true(json_object_get(part, "usable"));
+
+	printf("%-13s %-10s %s%s%s\n", kind, text_of(part, "name"),
+	       usable ? "usable" : "no: ", usable ? "" : text_of(part, "why"), extra);
+}
+
+static void print_copy(const json_t *list)
+{
+	static const char *const keys[] = {"read", "write"};
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *part = json_array_get(list, i);
+		char extra[128] = "", key[32];
+		size_t len = 0;
+
+		for (size_t k = 0; k < 2; k++) {
+			snprintf(key, sizeof(key), "%s_bytes_per_s", keys[k]);
+			const json_t *rate = json_object_get(part, key);
+
+			if (json_is_number(rate))
+				len += (size_t)snprintf(extra + len, sizeof(extra) - len,
+							", %s %.1f GB/s", keys[k],
+							json_number_value(rate) / 1e9);
+		}
+		print_part("copy", part, extra);
+	}
+}
+
+static void print_parts(const char *kind, const json_t *list)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *part = json_array_get(list, i);
+		const char *provenance =
+			json_string_value(json_object_get(part, "provenance"));
+		const json_t *persistent = json_object_get(part, "persistent");
+		char extra[64] = "";
+
+		if (json_is_true(json_object_get(part, "usable")) && provenance)
+			snprintf(extra, sizeof(extra), ", %s", provenance);
+		else if (persistent)
+			snprintf(extra, sizeof(extra), ", %s",
+				 json_is_false(persistent)
+					 ? "not persistent"
+					 : "persistent only on a DAX file system");
+		print_part(kind, part, extra);
+	}
+}
+
+static void print_all(const json_t *root)
+{
+	const json_t *perf = json_object_get(root, "perf");
+	const json_t *media = json_object_get(root, "media");
+	static const char *const events[] = {"cycles", "instructions", "task_clock"};
+
+	print_fio(json_object_get(root, "fio"));
+	print_host(json_object_get(root, "host"));
+	print_copy(json_object_get(root, "copy"));
+	print_parts("media", json_object_get(media, "kinds"));
+	printf("pmem          %zu namespaces\n",
+	       json_array_size(json_object_get(media, "pmem_namespaces")));
+	print_parts("attr", json_object_get(root, "attrs"));
+	print_parts("dma", json_object_get(root, "dma"));
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		const json_t *event = json_object_get(perf, events[i]);
+
+		printf("perf          %-12s %s%s\n", events[i],
+		       json_is_true(json_object_get(event, "usable")) ? "usable" : "no: ",
+		       json_is_true(json_object_get(event, "usable"))
+			       ? ""
+			       : text_of(event, "why"));
+	}
+	printf("fingerprint   %s\n", text_of(root, "fingerprint"));
+}
+
+static enum cp_exit run(int argc, char **argv)
+{
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+						{NULL, 0, NULL, 0}};
+	bool as_json = false;
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option != 'j')
+			return cp_cmd_usage("probe",
+					    "unknown option '%s'; expected '--json'",
+					    argv[optind - 1]);
+		as_json = true;
+	}
+	if (optind < argc)
+		return cp_cmd_usage("probe", "unexpected '%s'; expected no operand",
+				    argv[optind]);
+	json_t *root = json_pack(
+		"{s:i,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "kind",
+		"probe", "copypath", CP_VERSION_STRING, "fio", cp_probe_fio(), "host",
+		cp_probe_host(), "copy", cp_probe_copy(), "media", cp_probe_media(),
+		"attrs", cp_probe_attrs(), "dma", cp_probe_dma(), "perf", cp_probe_perf(),
+		"fingerprint", cp_probe_fingerprint());
+	if (!root) {
+		struct cp_err err = {CP_EXIT_INTERNAL, "not enough memory"};
+
+		return cp_cmd_fail(&err);
+	}
+	if (as_json) {
+		json_dumpf(root, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+		putchar('\n');
+	} else {
+		print_all(root);
+	}
+	json_decref(root);
+	return CP_EXIT_OK;
+}
+
+const struct cp_verb cp_verb_probe = {
+	.name = "probe",
+	.summary = "what this machine has to copy with",
+	.usage =
+		"usage: copypath probe [--json]\n\n"
+		"Lists fio and the plug-ins, CPU, nodes, caches, copy kernels with their "
+		"speed,\nmedia, cache attributes, DMA engines, performance counters and "
+		"settings that\nmatter, and says of each what is not usable why.\n\n"
+		"  --json   one JSON document on stdout\n\n"
+		"Exit: 0, whatever was found.\n",
+	.run = run,
+};

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What `probe` finds, as one JSON document; the text is printed from the same. */
+#ifndef CP_BENCH_CMD_PROBE_H
+#define CP_BENCH_CMD_PROBE_H
+
+#include <jansson.h>
+
+/* New references, never NULL short of memory. Each is one section of the document. */
+json_t *cp_probe_fio(void);   /* program, version, headers, plug-ins */
+json_t *cp_probe_host(void);  /* CPU, ISA, nodes, caches, memory, kernel settings */
+json_t *cp_probe_copy(void);  /* kernels, with calibration figures */
+json_t *cp_probe_media(void); /* media, and persistent memory of this machine */
+json_t *cp_probe_attrs(void); /* cache attributes */
+json_t *cp_probe_dma(void);   /* engines, and DMA hardware without one */
+json_t *cp_probe_perf(void);  /* performance counters */
+/* Of media anon with the engines of this machine; null when it cannot be told. */
+json_t *cp_probe_fingerprint(void);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What can serve an I/O here: copy kernels, media, attributes, DMA engines. */
+#include "bench/cmd/probe.h"
+
+#include <glob.h>
+#include <string.h>
+
+#include "engines/copy/copy.h"
+#include "engines/dma/channel.h"
+#include "engines/media/media.h"
+
+static json_t *rate_or_null(double rate)
+{
+	return rate > 0 ? json_real(rate) : json_null();
+}
+
+json_t *cp_probe_copy(void)
+{
+	const struct cp_copy_calibration *measured = cp_copy_calibrate();
+	json_t *list = json_array();
+
+	for (size_t i = 0; cp_copy_table[i].name; i++) {
+		const struct cp_copy_ops *ops = &cp_copy_table[i];
+		bool present = ops->present();
+		double rates[2] = {0, 0};
+		char why[64];
+
+		if (ops->virtual_)
+			continue;
+		for (unsigned k = 0; k < measured->nr; k++)
+			if (measured->rows[k].ops == ops)
+				memcpy(rates, measured->rows[k].bytes_per_s,
+				       sizeof(rates));
+		snprintf(why, sizeof(why), "the CPU has no %s", ops->isa);
+		json_array_append_new(
+			list,
+			json_pack("{s:s,s:s,s:b,s:o,s:o,s:o}", "name", ops->name, "isa",
+				  ops->isa, "usable", present, "why",
+				  present ? json_null() : json_string(why),
+				  "read_bytes_per_s", rate_or_null(rates[CP_DIR_READ]),
+				  "write_bytes_per_s",
+				  rate_or_null(rates[CP_DIR_WRITE])));
+	}
+	return list;
+}
+
+/* Paths that match, as a list of their last components. */
+static json_t *names_of(const char *pattern)
+{
+	json_t *list = json_array();
+	glob_t found;
+
+	if (glob(pattern, 0, NULL, &found))
+		return list;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		json_array_append_new(list,
+				      json_string(strrchr(found.gl_pathv[i], '/') + 1));
+	globfree(&found);
+	return list;
+}
+
+json_t *cp_probe_media(void)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; cp_media_table[i]; i++) {
+		const struct cp_media_ops *ops = cp_media_table[i];
+		struct cp_err err = {0};
+		bool usable = !ops->probe(&err);
+		bool anon = !strcmp(ops->name, "anon");
+
+		json_array_append_new(
+			list, json_pack("{s:s,s:s,s:b,s:o,s:o}", "name", ops->name,
+					"help", ops->help, "usable", usable, "why",
+					usable ? json_null() : json_string(err.msg),
+					/* a file's depends on where it lies */
+					"persistent", anon ? json_false() : json_null()));
+	}
+	return json_pack("{s:o,s:o}", "kinds", list, "pmem_namespaces",
+			 names_of("/sys/bus/nd/devices/namespace*"));
+}
+
+json_t *cp_probe_attrs(void)
+{
+	static const char *const later[] = {"uc", "wc", "wt"};
+	json_t *list = json_pack("[{s:s,s:b,s:s,s:n}]", "name", "wb", "usable", 1,
+				 "provenance", "native", "why");
+
+	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
+		json_array_append_new(list, json_pack("{s:s,s:b,s:n,s:s}", "name",
+						      later[i], "usable", 0, "provenance",
+						      "why", "not in this version"));
+	return list;
+}
+
+/* DMA hardware that Linux knows; no engine of this version drives it. */
+static void add_hardware(json_t *list, const char *name, const char *pattern,
+			 const char *where)
+{
+	json_t *found = names_of(pattern);
+	size_t nr = json_array_size(found);
+	char why[256];
+
+	if (nr)
+		snprintf(why, sizeof(why),
+			 "%zu in %s (first: %.100s), but this version has no engine for "
+			 "it",
+			 nr, where, json_string_value(json_array_get(found, 0)));
+	else
+		snprintf(why, sizeof(why), "none in %s", where);
+	json_array_append_new(list, json_pack("{s:s,s:b,s:s,s:s,s:o}", "name", name,
+					      "usable", 0, "why", why, "provenance",
+					      "hardware", "found", found));
+}
+
+json_t *cp_probe_dma(void)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; cp_dma_table[i]; i++) {
+		const struct cp_dma_ops *ops = cp_dma_table[i];
+		struct cp_err err = {0};
+		bool usable = !ops->probe(&err);
+
+		json_array_append_new(
+			list, json_pack("{s:s,s:s,s:b,s:o,s:s,s:b}", "name", ops->name,
+					"help", ops->help, "usable", usable, "why",
+					usable ? json_null() : json_string(err.msg),
+					"provenance", ops->provenance, "moves_data",
+					ops->moves_data));
+	}
+	add_hardware(list, "idxd", "/sys/bus/dsa/devices/dsa*", "/sys/bus/dsa");
+	add_hardware(list, "ioat", "/sys/class/dma/*", "/sys/class/dma");
+	return list;
+}

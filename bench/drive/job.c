@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The job file of one sample. */
+#include "bench/drive/fio.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *cp_fio_plugin(const struct cp_arm *arm)
+{
+	return strcmp(arm->queue_mode, "mq") != 0 ? "copypath-sync.so"
+						  : "copypath-async.so";
+}
+
+static void print_load(FILE *out, const struct cp_plan *plan,
+		       const struct cp_plan_cell *cell, uint64_t seed)
+{
+	const struct cp_context *context = &cell->context;
+	bool verify = strcmp(plan->verify, "off") != 0;
+
+	fprintf(out, "rw=%s\nbs=%" PRIu64 "\nsize=%" PRIu64 "\n", context->rw,
+		context->bs, cell->job_bytes);
+	fprintf(out, "numjobs=%u\niodepth=%u\n", context->numjobs, context->iodepth);
+	if (context->numjobs > 1)
+		fprintf(out, "offset_increment=%" PRIu64 "\n", cell->job_bytes);
+	if (cell->arm.batch > 1)
+		fprintf(out, "iodepth_batch=%u\nbatch=%u\n", cell->arm.batch,
+			cell->arm.batch);
+	if (verify) {
+		fprintf(out, "verify=%s\ndo_verify=1\nverify_fatal=1\n", plan->verify);
+	} else {
+		fprintf(out, "time_based=1\nruntime=%" PRIu64 "us\n",
+			plan->runtime_ns / 1000);
+		if (plan->ramp_ns)
+			fprintf(out, "ramp_time=%" PRIu64 "us\n", plan->ramp_ns / 1000);
+		fputs("norandommap=1\n", out); /* all of the region, no bitmap's cost */
+	}
+	fprintf(out,
+		"random_generator=tausworthe64\nrandrepeat=0\nallrandrepeat=0\n"
+		"randseed=%" PRIu64 "\n",
+		seed);
+}
+
+static void print_engine(FILE *out, const struct cp_plan *plan,
+			 const struct cp_plan_cell *cell, const char *sidecar)
+{
+	/* Options of the engine that only mq heeds. */
+	static const char *const queued[] = {
+		"completion",	    "dma",	 "dma_thresh_read", "dma_thresh_write",
+		"dma_min_segments", "ring_full", "q_per_node",	    "queue_depth",
+	};
+	const struct cp_context *context = &cell->context;
+	const struct cp_arm *arm = &cell->arm;
+	char text[CP_SPEC_TEXT_MAX];
+
+	fprintf(out, "media=%s\nattr=%s\nlayer=%s\n", context->media, context->attr,
+		context->layer);
+	if (!strncmp(context->media, "file", 4))
+		fprintf(out, "filename=%s\n", plan->filename);
+	fprintf(out, "segment=%" PRIu64 "\n", cell->segment_bytes);
+	fprintf(out, "queue_mode=%s\npath=%s\ncopy=%s\n", arm->queue_mode, arm->path,
+		arm->copy);
+	for (size_t i = 0; i < sizeof(queued) / sizeof(queued[0]); i++) {
+		const struct cp_field *field = cp_field_find(cp_arm_fields, queued[i]);
+
+		if (field && !strcmp(arm->queue_mode, "mq"))
+			fprintf(out, "%s=%s\n", queued[i],
+				cp_field_format(field, arm, true, text, sizeof(text)));
+	}
+	if (arm->policy[0])
+		fprintf(out, "policy=%s\n", arm->policy);
+	if (sidecar)
+		fprintf(out, "sidecar=%s\n", sidecar);
+}
+
+/* One submitter a CPU, so that an offload engine's thread finds the others free. */
+static void print_pinning(FILE *out, const struct cp_plan *plan,
+			  const struct cp_plan_cell *cell)
+{
+	unsigned jobs = cell->context.numjobs;
+
+	if (jobs >= plan->nr_cpus)
+		return;
+	fputs("cpus_allowed=", out);
+	for (unsigned i = 0; i < jobs; i++)
+		fprintf(out, "%s%u", i ? "," : "", plan->cpus[i]);
+	fputs("\ncpus_allowed_policy=split\n", out);
+}
+
+void cp_fio_job_print(FILE *out, const struct cp_fio *fio, const struct cp_plan *plan,
+		      const struct cp_plan_cell *cell, uint64_t seed, const char *sidecar)
+{
+	fprintf(out, "[copypath]\nioengine=external:%s/%s\n", fio->plugin_dir,
+		cp_fio_plugin(&cell->arm));
+	fputs("thread=1\ngroup_reporting=1\ndirect=0\nscramble_buffers=0\n"
+	      "refill_buffers=0\nlat_percentiles=1\nclat_percentiles=0\n"
+	      "percentile_list=50:99:99.9\n",
+	      out);
+	print_load(out, plan, cell, seed);
+	print_engine(out, plan, cell, sidecar);
+	print_pinning(out, plan, cell);
+	for (size_t i = 0; i < plan->nr_options; i++)
+		fprintf(out, "%s=%s\n", plan->options[i].key, plan->options[i].value);
+}

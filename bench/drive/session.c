@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "bench/drive/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "bench/drive/child.h"
+#include "engines/base/clock.h"
+#include "engines/base/file.h"
+#include "results/sidecar.h"
+
+#define TIMEOUT_SLACK_NS 30000000000ULL
+#define OUTPUT_MAX	 (16U << 20)
+#define SPACE_MIN	 (64U << 10)
+
+struct sample_files {
+	char job[4200], out[4200], errors[4200], sidecar[4200];
+};
+
+static int name_files(const struct cp_session *session, size_t index,
+		      struct sample_files *files)
+{
+	struct {
+		char *buf;
+		const char *suffix;
+	} names[] = {{files->job, "fio"},
+		     {files->out, "json"},
+		     {files->errors, "err"},
+		     {files->sidecar, "sidecar"}};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "jobs/%04zu.%s", index, names[i].suffix);
+		if (cp_path_join(names[i].buf, sizeof(files->job), session->dir, name))
+			return -ENAMETOOLONG;
+		if (i) /* of a sample that was interrupted */
+			unlink(names[i].buf);
+	}
+	return 0;
+}
+
+static int write_job(const struct cp_session *session,
+		     const struct cp_plan_sample *sample,
+		     const struct sample_files *files, struct cp_err *err)
+{
+	const struct cp_plan_cell *cell = &session->plan->cells[sample->cell];
+	FILE *out = fopen(files->job, "we");
+
+	if (!out)
+		return cp_err_set(err, CP_EXIT_INVALID, errno, "cannot write '%s': %s",
+				  files->job, strerror(errno));
+	cp_fio_job_print(out, session->fio, session->plan, cell, sample->seed,
+			 files->sidecar);
+	bool bad = ferror(out) != 0;
+	if (fclose(out) || bad)
+		return cp_err_set(err, CP_EXIT_INVALID, errno, "cannot write '%s': %s",
+				  files->job, strerror(errno));
+	return 0;
+}
+
+static int run_fio(const struct cp_session *session, const struct sample_files *files,
+		   struct cp_child_end *ret_end, struct cp_err *err)
+{
+	const char *const argv[] = {session->fio->path, "--output-format=json",
+				    files->job, NULL};
+	const struct cp_plan *plan = session->plan;
+	uint64_t timeout_ns = plan->runtime_ns + plan->ramp_ns + TIMEOUT_SLACK_NS;
+	int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC;
+	int out_fd = open(files->out, flags, 0644);
+	int err_fd = open(files->errors, flags, 0644);
+	int ret;
+
+	if (out_fd < 0 || err_fd < 0)
+		ret = cp_err_set(err, CP_EXIT_INVALID, errno,
+				 "cannot write in '%s/jobs': %s", session->dir,
+				 strerror(errno));
+	else
+		ret = cp_child_run(argv, out_fd, err_fd, timeout_ns, session->interrupted,
+				   ret_end, err);
+	if (out_fd >= 0)
+		close(out_fd);
+	if (err_fd >= 0)
+		close(err_fd);
+	return ret;
+}
+
+/* The first line of fio's stderr, to go with a failure. */
+static void add_stderr(const struct sample_files *files, char *failed, size_t size)
+{
+	char text[200] = "";
+	int fd = open(files->errors, O_RDONLY | O_CLOEXEC);
+	size_t len = strlen(failed);
+
+	if (fd < 0)
+		return;
+	cp_fd_text(fd, text, sizeof(text));
+	close(fd);
+	text[strcspn(text, "\n")] = '\0';
+	if (text[0])
+		snprintf(failed + len, size - len, "; stderr: %s", text);
+}
+
+/* What the sample is worth: metrics and proof, or why it failed. */
+static void judge(const struct cp_session *session, const struct cp_plan_cell *cell,
+		  const struct sample_files *files, const struct cp_child_end *end,
+		  struct cp_record *record, char *note, size_t note_size)
+{
+	struct cp_err err = {0};
+	char *text = NULL;
+	size_t len, size = sizeof(record->failed);
+
+	if (end->timed_out) {
+		snprintf(record->failed, size,
+			 "fio: not done %u s after it should have been",
+			 (unsigned)(TIMEOUT_SLACK_NS / 1000000000));
+	} else if (end->signo) {
+		snprintf(record->failed, size, "fio: ended by signal %d (%s)", end->signo,
+			 strsignal(end->signo));
+	} else if (cp_file_read(files->out, OUTPUT_MAX, &text, &len, &err) ||
+		   cp_fio_output_parse(text, cp_context_dir(&cell->context), record,
+				       record->failed, size)) {
+		if (!record->failed[0])
+			snprintf(record->failed, size, "fio: %.200s", err.msg);
+	} else if (end->exit_code) {
+		snprintf(record->failed, size, "fio: exit code %d", end->exit_code);
+	}
+	free(text);
+	if (record->failed[0]) {
+		add_stderr(files, record->failed, size);
+		return;
+	}
+	if (cp_sidecar_merge(files->sidecar, cell->context.numjobs, record, note,
+			     note_size, &err)) {
+		snprintf(record->failed, size, "sidecar: %.200s", err.msg);
+		return;
+	}
+	record->has_proof = true;
+	snprintf(record->proof.verify, sizeof(record->proof.verify), "%s",
+		 session->plan->verify);
+	cp_record_prove(record, record->failed, size);
+}
+
+/* A sample that failed because nothing could be written would fail again and again. */
+static bool out_of_space(const struct cp_session *session)
+{
+	struct statvfs fs;
+
+	return !statvfs(session->dir, &fs) && fs.f_blocks &&
+	       (uint64_t)fs.f_bavail * fs.f_frsize < SPACE_MIN;
+}
+
+static int take(struct cp_session *session, size_t index, struct cp_record *record,
+		char *note, size_t note_size, struct cp_err *err)
+{
+	const struct cp_plan_sample *sample = &session->plan->order[index];
+	const struct cp_plan_cell *cell = &session->plan->cells[sample->cell];
+	struct cp_child_end end = {0};
+	struct sample_files files;
+
+	if (name_files(session, index, &files))
+		return cp_err_set(err, CP_EXIT_INVALID, ENAMETOOLONG,
+				  "the run directory '%.200s' is too long", session->dir);
+	cp_record_init(record);
+	snprintf(record->run, sizeof(record->run), "%s", session->run);
+	snprintf(record->host, sizeof(record->host), "%s", session->host);
+	record->context = cell->context;
+	record->arm = cell->arm;
+	record->sample = sample->sample;
+	cp_time_utc(record->t, sizeof(record->t));
+	int ret = write_job(session, sample, &files, err);
+	if (!ret)
+		ret = run_fio(session, &files, &end, err);
+	if (ret)
+		return ret;
+	if (end.interrupted || (session->interrupted && *session->interrupted))
+		return cp_err_set(err, CP_EXIT_INTERRUPTED, EINTR, "interrupted");
+	judge(session, cell, &files, &end, record, note, note_size);
+	if (record->failed[0] && out_of_space(session))
+		return cp_err_set(err, CP_EXIT_INVALID, ENOSPC,
+				  "no space left in '%.400s'; expected room for jobs and "
+				  "records",
+				  session->dir);
+	if (!record->failed[0]) { /* a failure keeps what explains it */
+		unlink(files.out);
+		unlink(files.errors);
+		unlink(files.sidecar);
+	}
+	return 0;
+}
+
+static size_t count_todo(const struct cp_session *session)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < session->plan->nr_order; i++)
+		nr += !session->done[i];
+	if (session->max_samples && session->max_samples < nr)
+		nr = (size_t)session->max_samples;
+	return nr;
+}
+
+static bool over_budget(const struct cp_session *session, uint64_t start_ns)
+{
+	uint64_t one_ns = cp_plan_time_ns(session->plan, 1);
+
+	return (session->max_samples && session->nr_measured >= session->max_samples) ||
+	       (session->max_ns && cp_now_ns() - start_ns + one_ns > session->max_ns);
+}
+
+static int open_files(const struct cp_session *session, struct cp_record_writer **writer,
+		      struct cp_err *err)
+{
+	char path[4200];
+
+	if (cp_path_join(path, sizeof(path), session->dir, "jobs"))
+		return cp_err_set(err, CP_EXIT_USAGE, ENAMETOOLONG,
+				  "the run directory '%.200s' is too long", session->dir);
+	int ret = cp_dir_make(path, err);
+	if (ret)
+		return ret;
+	cp_path_join(path, sizeof(path), session->dir, "records.jsonl");
+	return cp_record_writer_open(path, writer, err);
+}
+
+int cp_session_run(struct cp_session *session, struct cp_err *err)
+{
+	struct cp_record_writer *writer;
+	uint64_t start_ns = cp_now_ns();
+	size_t nr_todo = count_todo(session);
+	int ret = open_files(session, &writer, err);
+
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < session->plan->nr_order && !ret; i++) {
+		struct cp_record record;
+		char note[512] = "";
+
+		if (session->done[i])
+			continue;
+		if (over_budget(session, start_ns)) {
+			session->stopped = true;
+			break;
+		}
+		if (session->interrupted && *session->interrupted)
+			ret = cp_err_set(err, CP_EXIT_INTERRUPTED, EINTR, "interrupted");
+		else
+			ret = take(session, i, &record, note, sizeof(note), err);
+		if (!ret)
+			ret = cp_record_write(writer, &record, err);
+		if (ret)
+			break;
+		session->done[i] = true;
+		session->nr_measured++;
+		session->nr_failed += record.failed[0] != '\0';
+		if (session->event) {
+			const struct cp_session_event event = {
+				.record = &record,
+				.nr_done = session->nr_measured,
+				.nr_todo = nr_todo,
+				.elapsed_ns = cp_now_ns() - start_ns,
+				.note = note,
+			};
+			session->event(session->ctx, &event);
+		}
+	}
+	struct cp_err close_err = {0};
+	if (cp_record_writer_close(writer, &close_err) && !ret) {
+		*err = close_err;
+		ret = -EIO;
+	}
+	return ret;
+}

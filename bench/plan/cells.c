@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Contexts x arms = cells, and what makes a cell impossible. */
+#include "bench/plan/load.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "engines/base/units.h"
+#include "engines/copy/copy.h"
+#include "engines/dma/channel.h"
+
+static const struct cp_axis *axis_find(const struct cp_load *load, const char *name)
+{
+	for (size_t i = 0; i < load->axes.nr; i++)
+		if (!strcmp(load->axes.axis[i].name, name))
+			return &load->axes.axis[i];
+	return NULL;
+}
+
+static void check_bs(struct cp_load *load, const struct cp_axis *bs)
+{
+	char size[24];
+
+	cp_size_format(load->plan->size, size, sizeof(size));
+	for (size_t i = 0; bs && i < bs->nr; i++) {
+		uint64_t bytes = 0;
+
+		cp_size_parse(bs->nodes[i]->text, &bytes);
+		if (bytes % 512)
+			cp_yaml_problem(load->doc, bs->nodes[i],
+					"'bs' is '%s', which is no whole number of "
+					"sectors; expected a multiple of 512",
+					bs->nodes[i]->text);
+		if (bytes > load->plan->size)
+			cp_yaml_problem(load->doc, bs->nodes[i],
+					"'bs' is '%s', larger than the target; expected "
+					"at most its size, %s",
+					bs->nodes[i]->text, size);
+	}
+}
+
+static void check_regions(struct cp_load *load, const struct cp_axis *bs,
+			  const struct cp_axis *numjobs)
+{
+	for (size_t n = 0; bs && numjobs && n < numjobs->nr; n++) {
+		uint64_t jobs = 1;
+
+		cp_uint_parse(numjobs->nodes[n]->text, UINT32_MAX, &jobs);
+		for (size_t i = 0; i < bs->nr; i++) {
+			uint64_t bytes = 0;
+
+			cp_size_parse(bs->nodes[i]->text, &bytes);
+			if (bytes > load->plan->size || bytes <= load->plan->size / jobs)
+				continue;
+			cp_yaml_problem(load->doc, numjobs->nodes[n],
+					"'numjobs' is '%s', but the target has no room "
+					"for a 'bs' of '%s' in each job's own region; "
+					"expected fewer jobs or a larger size",
+					numjobs->nodes[n]->text, bs->nodes[i]->text);
+			break;
+		}
+	}
+}
+
+static const char *segment_text(const struct cp_axis *segment, size_t digit)
+{
+	return segment ? segment->nodes[digit]->text : "4k";
+}
+
+static void make_contexts(struct cp_load *load)
+{
+	const struct cp_axis *segment = axis_find(load, "segment");
+	size_t digits[AXES_MAX] = {0}, product = 1;
+
+	for (size_t i = 0; i < load->axes.nr; i++) {
+		product *= load->axes.axis[i].nr;
+		if (product > CP_PLAN_CELLS_MAX) {
+			cp_yaml_problem(load->doc, NULL,
+					"the cross product has more than %d contexts; "
+					"expected shorter lists",
+					CP_PLAN_CELLS_MAX);
+			return;
+		}
+	}
+	load->contexts = calloc(product, sizeof(*load->contexts));
+	if (!load->contexts) {
+		load->failed = true;
+		return;
+	}
+	do {
+		struct cp_load_context *one = &load->contexts[load->nr_contexts];
+		size_t at = segment ? digits[segment - load->axes.axis] : 0;
+
+		cp_context_init(&one->context);
+		for (size_t i = 0; i < load->axes.nr; i++)
+			cp_axis_apply(&load->axes.axis[i], digits[i], &one->context);
+		cp_size_parse(segment_text(segment, at), &one->segment_bytes);
+		uint64_t nr =
+			(one->context.bs + one->segment_bytes - 1) / one->segment_bytes;
+		one->context.segments = nr < UINT32_MAX ? (uint32_t)nr : UINT32_MAX;
+		bool same = false; /* two segment sizes above bs are one context */
+		for (size_t i = 0; segment && i < load->nr_contexts && !same; i++)
+			same = cp_context_same(&load->contexts[i].context, &one->context);
+		load->nr_contexts += !same;
+	} while (cp_axes_next(&load->axes, digits));
+}
+
+static bool only_matches(const struct cp_load_arm *arm, const struct cp_context *context)
+{
+	for (size_t i = 0; i < arm->nr_only; i++) {
+		const struct cp_load_only *only = &arm->only[i];
+		char value[CP_SPEC_TEXT_MAX];
+		bool any = false;
+
+		cp_field_format(only->field, context, true, value, sizeof(value));
+		for (size_t k = 0; k < only->nr && !any; k++)
+			any = !strcmp(value, only->values[k]);
+		if (!any)
+			return false;
+	}
+	return true;
+}
+
+/* What an arm cannot do in a direction. */
+static int check_direction(const struct cp_load *load, const struct cp_arm *arm,
+			   enum cp_dir dir, struct cp_err *err)
+{
+	const struct cp_copy_ops *copy = cp_copy_find(arm->copy);
+	bool verify = strcmp(load->plan->verify, "off") != 0;
+
+	if (strcmp(arm->path, "dma") != 0 && copy && !copy->virtual_ &&
+	    cp_copy_bind(arm->copy, dir, &copy, err)) {
+		cp_err_prefix(err, "'copy' of arm '%s'", arm->name);
+		return -EINVAL;
+	}
+	if (!verify)
+		return 0;
+	const struct cp_dma_ops *dma =
+		strcmp(arm->dma, "none") != 0 ? cp_dma_find(arm->dma, err) : NULL;
+	if (dma && !dma->moves_data)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'dma' of arm '%s' is '%s', which moves nothing, so "
+				  "'verify' would fail; expected verify off or another "
+				  "engine",
+				  arm->name, arm->dma);
+	if (dir == CP_DIR_READ)
+		return cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"'verify' has nothing to compare a read with; expected "
+			"rw write or randwrite, which reads back what it wrote");
+	return 0;
+}
+
+static const struct cp_yaml_node *direction_place(const struct cp_load *load,
+						  const struct cp_load_arm *arm,
+						  const struct cp_err *err)
+{
+	const struct cp_yaml_node *node = NULL;
+
+	if (!strncmp(err->msg, "'verify'", 8))
+		node = cp_yaml_get(cp_yaml_get(cp_yaml_root(load->doc), "run"), "verify");
+	else if (!strncmp(err->msg, "'copy'", 6))
+		node = cp_yaml_get(arm->map, "copy");
+	else if (!strncmp(err->msg, "'dma'", 5))
+		node = cp_yaml_get(arm->map, "dma");
+	return node ? node : arm->map;
+}
+
+/* Each impossible direction of an arm once, not once a context. */
+static void check_arm(struct cp_load *load, const struct cp_load_arm *arm)
+{
+	bool seen[2] = {false, false}, any = false;
+
+	for (size_t i = 0; i < load->nr_contexts; i++) {
+		const struct cp_context *context = &load->contexts[i].context;
+		enum cp_dir dir = cp_context_dir(context);
+		struct cp_err err = {0};
+
+		if (!only_matches(arm, context))
+			continue;
+		any = true;
+		if (seen[dir])
+			continue;
+		seen[dir] = true;
+		if (check_direction(load, &arm->arm, dir, &err))
+			cp_load_problem(load, direction_place(load, arm, &err), &err);
+	}
+	if (!any && load->nr_contexts)
+		cp_yaml_problem(load->doc, cp_yaml_get(arm->map, "only"),
+				"'only' of arm '%s' matches no context; expected values "
+				"of this workload",
+				arm->arm.name);
+}
+
+static int cell_add(struct cp_load *load, const struct cp_load_context *context,
+		    const struct cp_load_arm *arm, size_t first)
+{
+	struct cp_plan *plan = load->plan;
+
+	for (size_t i = first; i < plan->nr_cells; i++) {
+		if (!cp_arm_same(&plan->cells[i].arm, &arm->arm))
+			continue;
+		cp_yaml_problem(load->doc, arm->map,
+				"arm '%s' serves the same way as arm '%s'; expected arms "
+				"that differ",
+				arm->arm.name, plan->cells[i].arm.name);
+		return -EINVAL;
+	}
+	if (plan->nr_cells == CP_PLAN_CELLS_MAX) {
+		cp_yaml_problem(load->doc, NULL,
+				"the cross product has more than %d cells; expected "
+				"shorter lists",
+				CP_PLAN_CELLS_MAX);
+		return -E2BIG;
+	}
+	struct cp_plan_cell *cell = &plan->cells[plan->nr_cells++];
+	cell->context = context->context;
+	cell->arm = arm->arm;
+	cell->segment_bytes = context->segment_bytes;
+	uint64_t region = plan->size / context->context.numjobs;
+	cell->job_bytes = region - region % context->context.bs;
+	return 0;
+}
+
+void cp_load_cells(struct cp_load *load)
+{
+	const struct cp_axis *bs = axis_find(load, "bs");
+
+	check_bs(load, bs);
+	check_regions(load, bs, axis_find(load, "numjobs"));
+	make_contexts(load);
+	for (size_t i = 0; i < load->nr_arms; i++)
+		check_arm(load, &load->arms[i]);
+	if (cp_yaml_nr_problems(load->doc) || load->failed)
+		return;
+	size_t most = load->nr_contexts * load->nr_arms;
+	most = most < CP_PLAN_CELLS_MAX ? most : CP_PLAN_CELLS_MAX;
+	load->plan->cells = calloc(most, sizeof(*load->plan->cells));
+	if (!load->plan->cells) {
+		load->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < load->nr_contexts; i++) {
+		size_t first = load->plan->nr_cells;
+
+		for (size_t k = 0; k < load->nr_arms; k++)
+			if (only_matches(&load->arms[k], &load->contexts[i].context) &&
+			    cell_add(load, &load->contexts[i], &load->arms[k], first))
+				return;
+	}
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A plan as the `config` of a manifest, and back: resume needs nothing else. */
+#include "bench/plan/plan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "engines/base/units.h"
+
+static json_t *fields_to_json(const struct cp_field *fields, const void *obj)
+{
+	json_t *json = json_object();
+	char text[512];
+
+	for (size_t i = 0; fields[i].name; i++) {
+		uint64_t value;
+
+		cp_field_format(&fields[i], obj, true, text, sizeof(text));
+		bool number = fields[i].type == CP_FIELD_SIZE ||
+			      fields[i].type == CP_FIELD_UINT;
+		json_object_set_new(json, fields[i].name,
+				    number && !cp_size_parse(text, &value)
+					    ? json_integer((json_int_t)value)
+					    : json_string(text));
+	}
+	return json;
+}
+
+static int fields_from_json(const struct cp_field *fields, const json_t *json, void *obj,
+			    struct cp_err *err)
+{
+	for (size_t i = 0; fields[i].name; i++) {
+		const json_t *value = json_object_get(json, fields[i].name);
+		char number[32];
+		const char *text = json_string_value(value);
+
+		if (json_is_integer(value)) {
+			snprintf(number, sizeof(number), "%lld",
+				 (long long)json_integer_value(value));
+			text = number;
+		}
+		if (!text)
+			return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
+					  "the manifest's config has a cell without '%s'",
+					  fields[i].name);
+		if (cp_field_parse(&fields[i], obj, text, err)) {
+			err->exit = CP_EXIT_INVALID;
+			cp_err_prefix(err, "the manifest's config");
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static json_t *cells_to_json(const struct cp_plan *plan)
+{
+	json_t *cells = json_array();
+
+	for (size_t i = 0; i < plan->nr_cells; i++) {
+		const struct cp_plan_cell *cell = &plan->cells[i];
+		json_t *arm = fields_to_json(cp_arm_fields, &cell->arm);
+
+		json_object_set_new(arm, "name", json_string(cell->arm.name));
+		json_array_append_new(
+			cells,
+			json_pack("{s:o,s:o,s:I,s:I}", "context",
+				  fields_to_json(cp_context_fields, &cell->context),
+				  "arm", arm, "segment", (json_int_t)cell->segment_bytes,
+				  "job_bytes", (json_int_t)cell->job_bytes));
+	}
+	return cells;
+}
+
+json_t *cp_plan_to_json(const struct cp_plan *plan)
+{
+	json_t *options = json_object(), *cpus = json_array();
+
+	for (size_t i = 0; i < plan->nr_options; i++)
+		json_object_set_new(options, plan->options[i].key,
+				    json_string(plan->options[i].value));
+	for (unsigned i = 0; i < plan->nr_cpus; i++)
+		json_array_append_new(cpus, json_integer((json_int_t)plan->cpus[i]));
+	return json_pack(
+		"{s:s,s:{s:I,s:s,s:b,s:b},s:{s:I,s:I,s:I,s:I,s:s},s:o,s:{s:I,s:I},s:s,"
+		"s:{s:o,s:s},s:o}",
+		"name", plan->name, "target", "size", (json_int_t)plan->size, "filename",
+		plan->filename, "allow_overwrite", plan->allow_overwrite, "created",
+		plan->created, "run", "runtime_ns", (json_int_t)plan->runtime_ns,
+		"ramp_time_ns", (json_int_t)plan->ramp_ns, "samples",
+		(json_int_t)plan->samples, "seed", (json_int_t)plan->seed, "verify",
+		plan->verify, "fio", options, "budget", "samples",
+		(json_int_t)plan->budget_samples, "time_ns", (json_int_t)plan->budget_ns,
+		"objective", plan->objective, "pinning", "cpus", cpus, "rule",
+		"one submitter a CPU from the first on when numjobs is below the number "
+		"of CPUs, else none",
+		"cells", cells_to_json(plan));
+}
+
+static int options_from_json(const json_t *json, struct cp_plan *plan)
+{
+	const char *key;
+	json_t *value;
+
+	/* jansson's iteration macro wants an object it may change. */
+	json_t *copy = json_copy((json_t *)(uintptr_t)json);
+	json_object_foreach(copy, key, value)
+	{
+		if (plan->nr_options == CP_PLAN_FIO_MAX || !json_is_string(value))
+			break;
+		struct cp_plan_option *option = &plan->options[plan->nr_options++];
+		snprintf(option->key, sizeof(option->key), "%s", key);
+		snprintf(option->value, sizeof(option->value), "%s",
+			 json_string_value(value));
+	}
+	size_t nr = json_object_size(copy);
+	json_decref(copy);
+	return nr == plan->nr_options ? 0 : -EINVAL;
+}
+
+static int cells_from_json(const json_t *cells, struct cp_plan *plan, struct cp_err *err)
+{
+	size_t nr = json_array_size(cells);
+
+	if (!nr || nr > CP_PLAN_CELLS_MAX)
+		return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
+				  "the manifest's config has no cells to resume");
+	plan->cells = calloc(nr, sizeof(*plan->cells));
+	if (!plan->cells)
+		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "not enough memory");
+	for (size_t i = 0; i < nr; i++) {
+		const json_t *json = json_array_get(cells, i);
+		const json_t *arm = json_object_get(json, "arm");
+		const char *name = json_string_value(json_object_get(arm, "name"));
+		struct cp_plan_cell *cell = &plan->cells[i];
+
+		cp_context_init(&cell->context);
+		cp_arm_init(&cell->arm);
+		int ret = fields_from_json(cp_context_fields,
+					   json_object_get(json, "context"),
+					   &cell->context, err);
+		if (!ret)
+			ret = fields_from_json(cp_arm_fields, arm, &cell->arm, err);
+		if (ret)
+			return ret;
+		snprintf(cell->arm.name, sizeof(cell->arm.name), "%s", name ? name : "");
+		cell->segment_bytes =
+			(uint64_t)json_integer_value(json_object_get(json, "segment"));
+		cell->job_bytes =
+			(uint64_t)json_integer_value(json_object_get(json, "job_bytes"));
+		if (!cell->segment_bytes || cell->job_bytes < cell->context.bs || !name)
+			return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
+					  "the manifest's config has a broken cell %zu",
+					  i);
+		plan->nr_cells++;
+	}
+	return 0;
+}
+
+int cp_plan_from_json(const json_t *json, struct cp_plan *ret_plan, struct cp_err *err)
+{
+	struct cp_plan plan = {0};
+	const char *name, *filename, *verify, *objective;
+	json_int_t size, runtime, ramp, samples, seed, budget, budget_ns;
+	int overwrite, created;
+	json_t *options, *cpus, *cells, *copy = json_copy((json_t *)(uintptr_t)json);
+	int ret = json_unpack(
+		copy,
+		"{s:s,s:{s:I,s:s,s:b,s:b},s:{s:I,s:I,s:I,s:I,s:s},s:o,s:{s:I,s:I},s:s,"
+		"s:{s:o},s:o}",
+		"name", &name, "target", "size", &size, "filename", &filename,
+		"allow_overwrite", &overwrite, "created", &created, "run", "runtime_ns",
+		&runtime, "ramp_time_ns", &ramp, "samples", &samples, "seed", &seed,
+		"verify", &verify, "fio", &options, "budget", "samples", &budget,
+		"time_ns", &budget_ns, "objective", &objective, "pinning", "cpus", &cpus,
+		"cells", &cells);
+	if (ret || size <= 0 || samples < 1 || runtime < 1 ||
+	    options_from_json(options, &plan)) {
+		ret = cp_err_set(err, CP_EXIT_INVALID, EINVAL,
+				 "the manifest's config is no plan; expected a run that "
+				 "'copypath run' made");
+		goto out_copy;
+	}
+	snprintf(plan.name, sizeof(plan.name), "%s", name);
+	snprintf(plan.filename, sizeof(plan.filename), "%s", filename);
+	snprintf(plan.verify, sizeof(plan.verify), "%s", verify);
+	snprintf(plan.objective, sizeof(plan.objective), "%s", objective);
+	plan.size = (uint64_t)size;
+	plan.allow_overwrite = overwrite;
+	plan.created = created;
+	plan.runtime_ns = (uint64_t)runtime;
+	plan.ramp_ns = (uint64_t)ramp;
+	plan.samples = (uint32_t)samples;
+	plan.seed = (uint64_t)seed;
+	plan.budget_samples = (uint64_t)budget;
+	plan.budget_ns = (uint64_t)budget_ns;
+	for (size_t i = 0; i < json_array_size(cpus) && i < CP_PLAN_CPUS_MAX; i++)
+		plan.cpus[plan.nr_cpus++] =
+			(unsigned)json_integer_value(json_array_get(cpus, i));
+	ret = cells_from_json(cells, &plan, err);
+	if (ret)
+		cp_plan_free(&plan);
+	else
+		*ret_plan = plan;
+out_copy:
+	json_decref(copy);
+	return ret;
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reads a workload file into a plan; every problem is collected with its place. */
+#include "bench/plan/load.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "policies/objective.h"
+
+#define TIME_MAX_NS  (24ULL * 3600 * 1000000000)
+#define SIZE_MAX_CFG (1ULL << 46)
+
+static const char *const top_keys[] = {"schema",   "kind",	"name", "target",
+				       "workload", "arms",	"run",	"fio",
+				       "budget",   "objective", NULL};
+static const char *const top_later[] = {"driver", "hosts", NULL};
+static const char *const target_keys[] = {
+	"media", "size", "node", "attr", "layer", "filename", "allow_overwrite", NULL};
+static const char *const target_later[] = {"engine", "attr_native", NULL};
+static const char *const workload_keys[] = {"rw",      "bs",	  "numjobs",
+					    "iodepth", "segment", NULL};
+static const char *const workload_later[] = {"rate_iops", "rwmixread", NULL};
+static const char *const run_keys[] = {"runtime", "ramp_time", "samples", "seed",
+				       "verify",  "corunner",  NULL};
+static const char *const budget_keys[] = {"samples", "time", NULL};
+static const char *const none_later[] = {NULL};
+static const char *const verify_words[] = {"off", "crc32c", NULL};
+
+static const struct cp_yaml_node *section(struct cp_load *load, const char *name,
+					  const char *const *keys,
+					  const char *const *later, bool needed)
+{
+	const struct cp_yaml_node *root = cp_yaml_root(load->doc);
+	const struct cp_yaml_node *node = cp_yaml_get(root, name);
+
+	if (!node && needed)
+		cp_yaml_problem(load->doc, NULL, "'%s' is missing; expected a map of it",
+				name);
+	if (!node || !cp_load_keys(load, node, name, keys, later))
+		return NULL;
+	return node;
+}
+
+static void context_axis(struct cp_load *load, const struct cp_yaml_node *map,
+			 const char *key, const char *field)
+{
+	struct cp_context scratch;
+
+	cp_context_init(&scratch);
+	cp_axes_add(load, &load->axes, key, cp_field_find(cp_context_fields, field),
+		    &scratch, cp_yaml_get(map, key));
+}
+
+static bool media_has(const struct cp_load *load, const char *kind)
+{
+	for (size_t i = 0; i < load->axes.nr; i++) {
+		const struct cp_axis *axis = &load->axes.axis[i];
+
+		for (size_t k = 0; !strcmp(axis->name, "media") && k < axis->nr; k++)
+			if (!strncmp(axis->nodes[k]->text, kind, strlen(kind)))
+				return true;
+	}
+	return false;
+}
+
+static void media_settings(struct cp_load *load)
+{
+	const struct cp_axis *axis =
+		load->axes.nr ? &load->axes.axis[load->axes.nr - 1] : NULL;
+
+	for (size_t i = 0; axis && !strcmp(axis->name, "media") && i < axis->nr; i++)
+		if (strchr(axis->nodes[i]->text, ':'))
+			cp_yaml_problem(
+				load->doc, axis->nodes[i],
+				"media '%s' has settings, which this version does "
+				"not know; expected %.*s",
+				axis->nodes[i]->text,
+				(int)strcspn(axis->nodes[i]->text, ":"),
+				axis->nodes[i]->text);
+}
+
+/* Absolute, also for a file that is yet to be made. */
+static void load_filename(struct cp_load *load, const struct cp_yaml_node *node)
+{
+	char text[2048], cwd[PATH_MAX];
+	struct cp_plan *plan = load->plan;
+
+	if (!cp_yaml_text(load->doc, node, "filename", text, sizeof(text)))
+		return;
+	/* fio splits file names at ':' and reads '%' and '$' in them. */
+	if (!text[0] || strpbrk(text, ":\n\r$%")) {
+		cp_yaml_problem(load->doc, node,
+				"'filename' is empty or has one of ':', '$', '%%'; "
+				"expected a path that fio takes as it is");
+		return;
+	}
+	snprintf(plan->place, sizeof(plan->place), "%.4000s:%u:%u",
+		 cp_yaml_path(load->doc), node->line, node->column);
+	if (text[0] == '/')
+		snprintf(plan->filename, sizeof(plan->filename), "%s", text);
+	else if (!getcwd(cwd, sizeof(cwd)) || strlen(cwd) + strlen(text) + 2 > PATH_MAX)
+		cp_yaml_problem(load->doc, node,
+				"'filename' is too long; expected a "
+				"shorter path");
+	else
+		snprintf(plan->filename, sizeof(plan->filename), "%.2000s/%s", cwd, text);
+}
+
+static void load_target(struct cp_load *load)
+{
+	struct cp_plan *plan = load->plan;
+	const struct cp_yaml_node *map =
+		section(load, "target", target_keys, target_later, true);
+
+	if (!map)
+		return;
+	context_axis(load, map, "media", "media");
+	media_settings(load);
+	context_axis(load, map, "attr", "attr");
+	context_axis(load, map, "layer", "layer");
+	const struct cp_yaml_node *node = cp_yaml_get(map, "size");
+	if (!node)
+		cp_yaml_problem(load->doc, map,
+				"'size' is missing; expected the bytes "
+				"of the target");
+	else if (node->type == CP_YAML_LIST)
+		cp_yaml_problem(load->doc, node,
+				"'size' is a list, but records do not hold it; expected "
+				"one size");
+	else
+		cp_yaml_size(load->doc, node, "size", 4096, SIZE_MAX_CFG, &plan->size);
+	node = cp_yaml_get(map, "node");
+	if (node) {
+		static const char *const words[] = {"auto", NULL};
+
+		cp_yaml_word(load->doc, node, "node", words);
+	}
+	node = cp_yaml_get(map, "allow_overwrite");
+	if (node)
+		cp_yaml_bool(load->doc, node, "allow_overwrite", &plan->allow_overwrite);
+	node = cp_yaml_get(map, "filename");
+	bool file = media_has(load, "file");
+	if (node && !file)
+		cp_yaml_problem_key(load->doc, node,
+				    "'filename' has no use with this media; expected "
+				    "media file");
+	else if (node)
+		load_filename(load, node);
+	else if (file)
+		cp_yaml_problem(load->doc, map,
+				"'filename' is missing; expected the file to use");
+}
+
+static void load_workload(struct cp_load *load)
+{
+	const struct cp_yaml_node *map =
+		section(load, "workload", workload_keys, workload_later, true);
+
+	if (!map)
+		return;
+	for (size_t i = 0; i < 2; i++)
+		if (!cp_yaml_get(map, workload_keys[i]))
+			cp_yaml_problem(load->doc, map,
+					"'%s' is missing; expected a value or a list",
+					workload_keys[i]);
+	context_axis(load, map, "rw", "rw");
+	context_axis(load, map, "bs", "bs");
+	context_axis(load, map, "numjobs", "numjobs");
+	context_axis(load, map, "iodepth", "iodepth");
+	cp_axes_add(load, &load->axes, "segment", NULL, NULL,
+		    cp_yaml_get(map, "segment"));
+}
+
+static void load_run(struct cp_load *load)
+{
+	struct cp_plan *plan = load->plan;
+	const struct cp_yaml_node *map =
+		section(load, "run", run_keys, none_later, false);
+	const struct cp_yaml_node *node;
+	uint64_t value;
+
+	if ((node = cp_yaml_get(map, "runtime")))
+		cp_yaml_time(load->doc, node, "runtime", 10000000, TIME_MAX_NS,
+			     &plan->runtime_ns);
+	if ((node = cp_yaml_get(map, "ramp_time")))
+		cp_yaml_time(load->doc, node, "ramp_time", 0, TIME_MAX_NS,
+			     &plan->ramp_ns);
+	if ((node = cp_yaml_get(map, "samples")) &&
+	    cp_yaml_uint(load->doc, node, "samples", 1, 10000, &value))
+		plan->samples = (uint32_t)value;
+	if ((node = cp_yaml_get(map, "seed")))
+		cp_yaml_uint(load->doc, node, "seed", 0, UINT32_MAX, &plan->seed);
+	if ((node = cp_yaml_get(map, "verify"))) {
+		int word = cp_yaml_word(load->doc, node, "verify", verify_words);
+
+		if (word >= 0)
+			snprintf(plan->verify, sizeof(plan->verify), "%s",
+				 verify_words[word]);
+	}
+	context_axis(load, map, "corunner", "corunner");
+}
+
+static void load_tuning(struct cp_load *load)
+{
+	struct cp_plan *plan = load->plan;
+	const struct cp_yaml_node *map =
+		section(load, "budget", budget_keys, none_later, false);
+	const struct cp_yaml_node *node;
+
+	if ((node = cp_yaml_get(map, "samples")))
+		cp_yaml_uint(load->doc, node, "samples", 1, CP_PLAN_SAMPLES_MAX,
+			     &plan->budget_samples);
+	if ((node = cp_yaml_get(map, "time")))
+		cp_yaml_time(load->doc, node, "time", 1000000000, TIME_MAX_NS,
+			     &plan->budget_ns);
+	node = cp_yaml_get(cp_yaml_root(load->doc), "objective");
+	if (node && cp_yaml_text(load->doc, node, "objective", plan->objective,
+				 sizeof(plan->objective))) {
+		struct cp_objective objective;
+		struct cp_err err = {0};
+
+		if (cp_objective_parse(plan->objective, &objective, &err))
+			cp_load_problem(load, node, &err);
+	}
+}
+
+static void load_head(struct cp_load *load)
+{
+	static const char *const kinds[] = {"workload", NULL};
+	const struct cp_yaml_node *root = cp_yaml_root(load->doc);
+	const struct cp_yaml_node *node = cp_yaml_get(root, "schema");
+	uint64_t schema;
+
+	if (!node)
+		cp_yaml_problem(load->doc, NULL, "'schema' is missing; expected 1");
+	else
+		cp_yaml_uint(load->doc, node, "schema", 1, 1, &schema);
+	node = cp_yaml_get(root, "kind");
+	if (!node)
+		cp_yaml_problem(load->doc, NULL, "'kind' is missing; expected workload");
+	else
+		cp_yaml_word(load->doc, node, "kind", kinds);
+	node = cp_yaml_get(root, "name");
+	if (!node) {
+		cp_yaml_problem(load->doc, NULL,
+				"'name' is missing; expected a name for "
+				"the run");
+	} else if (cp_yaml_text(load->doc, node, "name", load->plan->name, 64)) {
+		const char *c = load->plan->name;
+
+		if (!*c || *c == '.' || strpbrk(c, "/ \t\r\n\\"))
+			cp_yaml_problem(load->doc, node,
+					"'%s' cannot name a directory; expected letters, "
+					"digits and . _ + -",
+					c);
+	}
+}
+
+static int load_all(struct cp_load *load, struct cp_err *err)
+{
+	const struct cp_yaml_node *root = cp_yaml_root(load->doc);
+
+	if (!cp_load_keys(load, root, "workload file", top_keys, top_later))
+		return cp_yaml_check(load->doc, err);
+	load_head(load);
+	load_target(load);
+	load_workload(load);
+	load_run(load);
+	cp_load_arms(load, cp_yaml_get(root, "arms"));
+	cp_load_options(load, cp_yaml_get(root, "fio"));
+	load_tuning(load);
+	if (load->plan->size)
+		cp_load_cells(load);
+	if (load->failed)
+		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "not enough memory");
+	return cp_yaml_check(load->doc, err);
+}
+
+int cp_plan_load(const char *path, struct cp_plan *ret_plan, struct cp_err *err)
+{
+	struct cp_plan plan = {
+		.runtime_ns = 1000000000,
+		.samples = 5,
+		.seed = 1,
+		.verify = "off",
+		.objective = "balanced",
+	};
+	struct cp_load load = {.plan = &plan};
+	int ret = cp_yaml_load(path, &load.doc, err);
+
+	if (ret)
+		return ret;
+	ret = load_all(&load, err);
+	for (size_t i = 0; i < load.nr_only; i++)
+		free(load.only[i]);
+	free(load.only);
+	free(load.arms);
+	free(load.contexts);
+	cp_yaml_free(load.doc);
+	if (ret) {
+		cp_plan_free(&plan);
+		return ret;
+	}
+	*ret_plan = plan;
+	return 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Between the files that read a workload; nobody else includes this. */
+#ifndef CP_BENCH_PLAN_LOAD_H
+#define CP_BENCH_PLAN_LOAD_H
+
+#include "bench/plan/plan.h"
+#include "engines/base/yaml.h"
+
+#define AXIS_VALUES_MAX 64
+#define AXES_MAX	24
+
+/* One key that may be swept: the good values of its list. */
+struct cp_axis {
+	const char *name;
+	const struct cp_field *field; /* NULL: segment or dma_thresh, a size */
+	bool swept;		      /* it was a list */
+	size_t nr;
+	const struct cp_yaml_node *nodes[AXIS_VALUES_MAX];
+};
+
+struct cp_axes {
+	size_t nr;
+	struct cp_axis axis[AXES_MAX];
+};
+
+struct cp_load_context {
+	struct cp_context context;
+	uint64_t segment_bytes;
+};
+
+struct cp_load_only {
+	const struct cp_field *field;
+	size_t nr;
+	char values[AXIS_VALUES_MAX][CP_SPEC_TEXT_MAX];
+};
+
+struct cp_load_arm {
+	struct cp_arm arm;
+	const struct cp_yaml_node *map;
+	size_t nr_only;
+	struct cp_load_only
+		*only; /* shared by the arm's sweep, owned by cp_load.only[] */
+};
+
+struct cp_load {
+	struct cp_yaml *doc;
+	struct cp_plan *plan;
+	struct cp_axes axes; /* of contexts */
+	size_t nr_contexts, nr_arms, nr_only;
+	struct cp_load_context *contexts; /* owned */
+	struct cp_load_arm *arms;	  /* owned */
+	struct cp_load_only **only;	  /* owned, one array an arm of the file */
+	bool failed;			  /* out of memory */
+};
+
+/* Add the values of node (a scalar or a list) as an axis; bad ones are problems and left
+ * out. field NULL: sizes. obj is scratch for field (a context or an arm). */
+void cp_axes_add(struct cp_load *load, struct cp_axes *axes, const char *name,
+		 const struct cp_field *field, void *obj,
+		 const struct cp_yaml_node *node);
+/* Advance an odometer of nr_axes digits; false after the last. */
+bool cp_axes_next(const struct cp_axes *axes, size_t *digits);
+/* The value of a field or pseudo-field set in obj. */
+void cp_axis_apply(const struct cp_axis *axis, size_t digit, void *obj);
+
+/* A problem from an error without a place. */
+void cp_load_problem(struct cp_load *load, const struct cp_yaml_node *node,
+		     const struct cp_err *err);
+/* Only these keys; those of `later` exist in the language but not in this version. */
+bool cp_load_keys(struct cp_load *load, const struct cp_yaml_node *map, const char *what,
+		  const char *const *keys, const char *const *later);
+
+void cp_load_arms(struct cp_load *load, const struct cp_yaml_node *arms);
+void cp_load_options(struct cp_load *load, const struct cp_yaml_node *map);
+void cp_load_cells(struct cp_load *load);
+
+#endif

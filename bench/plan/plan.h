@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A workload file becomes a plan: the cells (context x arm) and the order in which their
+ * samples are taken. Nothing is run here.
+ *
+ * Order of calls: cp_plan_load() or cp_plan_from_json() -> cp_plan_filter()* ->
+ * cp_plan_target_check() -> cp_plan_order() -> read cells[] and order[] ->
+ * cp_plan_free(). Loading reports every problem with its place (exit 2).
+ *
+ * Workload keys beyond what a record's context and arm hold: target {size, node,
+ * filename, allow_overwrite}, workload {segment}, run {runtime, ramp_time, samples, seed,
+ * verify, corunner}, fio {...}, budget {samples, time}, objective; and in an arm
+ * `dma_thresh` (both directions) and `only`: the contexts the arm is measured in, e.g.
+ * only: {rw: write, bs: [4k, 64k]}.
+ */
+#ifndef CP_BENCH_PLAN_PLAN_H
+#define CP_BENCH_PLAN_PLAN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engines/base/cell.h"
+#include "engines/base/err.h"
+#include "engines/base/topo.h"
+
+#define CP_PLAN_CELLS_MAX   16384
+#define CP_PLAN_SAMPLES_MAX 1000000
+#define CP_PLAN_FIO_MAX	    32
+#define CP_PLAN_CPUS_MAX    64
+/* What a sample costs beside ramp_time and runtime: fio's start and the media's faults.
+ */
+#define CP_PLAN_START_NS 450000000ULL
+
+struct cp_plan_cell {
+	struct cp_context context;
+	struct cp_arm arm;	/* resolved */
+	uint64_t segment_bytes; /* one near segment */
+	uint64_t job_bytes;	/* region of one job: size / numjobs, down to a bs */
+};
+
+struct cp_plan_sample {
+	uint32_t cell;	 /* index */
+	uint32_t sample; /* replicate of that cell, from 0 */
+	uint64_t seed;	 /* for fio; the same for all arms of a context and replicate */
+};
+
+struct cp_plan_option { /* passed to fio as it is */
+	char key[64], value[256];
+};
+
+struct cp_plan {
+	char name[CP_NAME_MAX];
+	uint64_t size;
+	char filename[4096]; /* absolute; "" without a file target */
+	char place[4200];    /* of it: "file:line:col"; "" when it is no longer known */
+	bool allow_overwrite;
+	bool created; /* the file was made by this run: its own to write */
+	uint64_t runtime_ns, ramp_ns;
+	uint32_t samples;
+	uint64_t seed;
+	char verify[CP_WORD_MAX]; /* off, crc32c */
+	uint64_t budget_samples;  /* 0 = none */
+	uint64_t budget_ns;	  /* 0 = none */
+	char objective[256];
+	/* Submitters are pinned to the first CPUs, one each, when fewer than these. */
+	unsigned nr_cpus;
+	unsigned cpus[CP_PLAN_CPUS_MAX];
+	size_t nr_options;
+	struct cp_plan_option options[CP_PLAN_FIO_MAX];
+	size_t nr_cells;
+	struct cp_plan_cell *cells; /* owned */
+	size_t nr_order;
+	struct cp_plan_sample *order; /* owned */
+};
+
+int cp_plan_load(const char *path, struct cp_plan *ret_plan, struct cp_err *err);
+/* What a manifest keeps and resume needs; a new reference, NULL without memory. */
+json_t *cp_plan_to_json(const struct cp_plan *plan);
+int cp_plan_from_json(const json_t *json, struct cp_plan *ret_plan, struct cp_err *err);
+void cp_plan_free(struct cp_plan *plan); /* a zeroed one is fine */
+
+/* Keep the cells that match. filters: "key=value" with the key of a context or arm field
+ * or `arm` (a shell pattern over arm names); the same key twice = either. Exit 2 for an
+ * unknown key, a value that does not parse, or when nothing is left. */
+int cp_plan_filter(struct cp_plan *plan, const char *const *filters, size_t nr_filters,
+		   struct cp_err *err);
+
+/* Fill order: each replicate round visits all cells once, in seeded random order. */
+int cp_plan_order(struct cp_plan *plan, struct cp_err *err);
+
+/* Expected duration of nr samples. */
+uint64_t cp_plan_time_ns(const struct cp_plan *plan, size_t nr_samples);
+/* The n-th cell that a record belongs to, or -1. */
+long cp_plan_find(const struct cp_plan *plan, const struct cp_context *context,
+		  const struct cp_arm *arm);
+/* The kinds of media of all cells, as the fingerprint wants them: sorted, comma-joined.
+ */
+void cp_plan_media(const struct cp_plan *plan, char *buf, size_t size);
+
+/*
+ * The machine's side. Errors: a device, directory, mounted or swapped-on file, an
+ * existing file without allow_overwrite, one that is too short (exit 2); not enough
+ * memory or space (exit 4). Warnings (working set below the last-level cache, with the
+ * ratio) go to warn. Nothing is written.
+ */
+int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
+			 void (*warn)(void *ctx, const char *text), void *ctx,
+			 struct cp_err *err);
+/* Make a missing file target with `size` bytes of pattern (whole or not at all). Sets
+ * plan->created when it did. *interrupted non-zero (may be NULL) ends it (exit 130). */
+int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
+			struct cp_err *err);
+
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the plan asks of the machine: memory, space, and a file that may be used. */
+#include "bench/plan/plan.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <glob.h>
+#include <libgen.h>
+#include <string.h>
+
+#include "engines/base/file.h"
+#include "engines/base/units.h"
+
+static bool has_media(const struct cp_plan *plan, const char *kind)
+{
+	for (size_t i = 0; i < plan->nr_cells; i++)
+		if (!strncmp(plan->cells[i].context.media, kind, strlen(kind)))
+			return true;
+	return false;
+}
+
+static bool writes_file(const struct cp_plan *plan)
+{
+	for (size_t i = 0; i < plan->nr_cells; i++)
+		if (!strncmp(plan->cells[i].context.media, "file", 4) &&
+		    cp_context_dir(&plan->cells[i].context) == CP_DIR_WRITE)
+			return true;
+	return false;
+}
+
+static uint64_t mem_available(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	unsigned long long kib = 0;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return kib * 1024;
+}
+
+static int check_memory(const struct cp_plan *plan, struct cp_err *err)
+{
+	uint64_t most = 0, available = mem_available();
+	char need[24], have[24];
+
+	for (size_t i = 0; i < plan->nr_cells; i++) {
+		const struct cp_context *c = &plan->cells[i].context;
+		uint64_t bytes = (uint64_t)c->numjobs * c->iodepth * c->bs; /* buffers */
+
+		if (!strncmp(c->media, "anon", 4))
+			bytes += plan->size;
+		most = bytes > most ? bytes : most;
+	}
+	/* A twentieth is left to everybody else. */
+	if (!available || most + most / 20 <= available)
+		return 0;
+	return cp_err_set(
+		err, CP_EXIT_INVALID, ENOMEM,
+		"not enough memory: target and buffers need %s, %s are "
+		"available; expected a smaller 'size'",
+		cp_size_format((most + (1U << 20) - 1) >> 20 << 20, need, sizeof(need)),
+		cp_size_format(available >> 20 << 20, have, sizeof(have)));
+}
+
+static bool line_starts(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "re");
+	size_t len = strlen(text);
+	char line[4200];
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = !strncmp(line, text, len) && strchr(" \t\n", line[len]);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* A swap file or the backing file of a loop device. */
+static const char *file_use(const char *path)
+{
+	char real[4096];
+	const char *use = NULL;
+	glob_t loops;
+
+	if (!realpath(path, real))
+		return NULL;
+	if (line_starts("/proc/swaps", real))
+		return "swap space";
+	if (glob("/sys/block/loop*/loop/backing_file", 0, NULL, &loops))
+		return NULL;
+	for (size_t i = 0; i < loops.gl_pathc && !use; i++)
+		if (line_starts(loops.gl_pathv[i], real))
+			use = "a loop device";
+	globfree(&loops);
+	return use;
+}
+
+static int check_space(const struct cp_plan *plan, struct cp_err *err)
+{
+	char copy[4096], need[24], have[24];
+	struct statvfs fs;
+
+	memcpy(copy, plan->filename, sizeof(copy));
+	const char *dir = dirname(copy);
+	if (statvfs(dir, &fs))
+		return cp_err_set(err, CP_EXIT_USAGE, errno,
+				  "'%s' cannot be made: no directory '%s'; expected a "
+				  "path in one",
+				  plan->filename, dir);
+	uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (free_bytes >= plan->size)
+		return 0;
+	return cp_err_set(err, CP_EXIT_INVALID, ENOSPC,
+			  "no space for '%s': %s needed, %s free; expected a smaller "
+			  "'size'",
+			  plan->filename, cp_size_format(plan->size, need, sizeof(need)),
+			  cp_size_format(free_bytes >> 10 << 10, have, sizeof(have)));
+}
+
+static int check_file(const struct cp_plan *plan, struct cp_err *err)
+{
+	const char *name = plan->filename, *use;
+	struct stat st;
+	char need[24];
+
+	if (stat(name, &st))
+		return errno == ENOENT ? check_space(plan, err)
+				       : cp_err_set(err, CP_EXIT_USAGE, errno,
+						    "cannot look at '%s': %s", name,
+						    strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'%s' is %s; expected a regular file", name,
+				  S_ISDIR(st.st_mode)	? "a directory"
+				  : S_ISBLK(st.st_mode) ? "a block device"
+				  : S_ISCHR(st.st_mode) ? "a character device"
+							: "no file");
+	use = file_use(name);
+	if (use)
+		return cp_err_set(err, CP_EXIT_USAGE, EBUSY,
+				  "'%s' is in use as %s; expected a file nobody uses",
+				  name, use);
+	if ((uint64_t)st.st_size < plan->size)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'%s' has %lld bytes, fewer than the target's size, "
+				  "%s; expected a longer file or a smaller 'size'",
+				  name, (long long)st.st_size,
+				  cp_size_format(plan->size, need, sizeof(need)));
+	if (writes_file(plan) && !plan->allow_overwrite && !plan->created)
+		return cp_err_set(err, CP_EXIT_USAGE, EEXIST,
+				  "'%s' exists and the workload writes; expected "
+				  "'allow_overwrite: true', or a file that is not there",
+				  name);
+	return 0;
+}
+
+int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
+			 void (*warn)(void *ctx, const char *text), void *ctx,
+			 struct cp_err *err)
+{
+	char text[256], size[24], llc[24];
+	int ret = check_memory(plan, err);
+
+	if (!ret && has_media(plan, "file")) {
+		ret = check_file(plan, err);
+		if (ret && plan->place[0])
+			cp_err_prefix(err, "%s: error", plan->place);
+	}
+	if (ret || !warn)
+		return ret;
+	if (topo->llc_bytes && plan->size <= topo->llc_bytes) {
+		snprintf(text, sizeof(text),
+			 "the target of %s is %.2f times the last-level cache of %s: "
+			 "figures are of the cache, not of memory",
+			 cp_size_format(plan->size, size, sizeof(size)),
+			 (double)plan->size / (double)topo->llc_bytes,
+			 cp_size_format(topo->llc_bytes, llc, sizeof(llc)));
+		warn(ctx, text);
+	}
+	return 0;
+}
+
+int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
+			struct cp_err *err)
+{
+	static unsigned char block[1U << 20];
+	uint64_t state = 0x9e3779b97f4a7c15ULL;
+	struct cp_file_new file;
+	struct stat st;
+
+	if (!has_media(plan, "file") || !stat(plan->filename, &st))
+		return 0;
+	int ret = cp_file_new_open(plan->filename, &file, err);
+	if (ret)
+		return ret;
+	/* Real bytes, so that reads never meet pages that were never written. */
+	for (size_t i = 0; i < sizeof(block); i++) {
+		state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+		block[i] = (unsigned char)(state >> 56);
+	}
+	for (uint64_t left = plan->size; left;) {
+		size_t len = left < sizeof(block) ? (size_t)left : sizeof(block);
+
+		if (interrupted && *interrupted)
+			ret = cp_err_set(err, CP_EXIT_INTERRUPTED, EINTR,
+					 "interrupted while making '%s', which is not "
+					 "kept",
+					 plan->filename);
+		else if (fwrite(block, 1, len, file.stream) != len)
+			ret = cp_err_set(err, CP_EXIT_INVALID, errno,
+					 "cannot write '%s': %s", plan->filename,
+					 strerror(errno));
+		if (ret) {
+			cp_file_new_abort(&file);
+			return ret;
+		}
+		left -= len;
+	}
+	ret = cp_file_new_commit(&file, err);
+	if (!ret)
+		plan->created = true;
+	return ret;
+}

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	copypath=${COPYPATH_BUILD:-build}/copypath
+	[ -x "$copypath" ] || skip "the program is not built"
+	policy=$BATS_TEST_TMPDIR/p.yaml
+	write mq '{read: 64k, write: 32k}' software
+}
+
+# write MODE THRESHOLDS DMA
+write() {
+	cat >"$policy" <<-YAML
+	schema: 1
+	kind: policy
+	name: "two\nlines"
+	learned: {from: [r1], host: h, samples: 10}
+	provenance: {media: native, attr: native, dma: $3}
+	device: {queue_mode: $1, queue_depth: 128, q_per_node: 8, completion: poll, dma_thresh: $2, regret_pct: 3.1}
+	YAML
+}
+
+# The lines that are no comment.
+settings() {
+	"$copypath" emit "$policy" --for "$1" | grep -v '^#'
+}
+
+# Description: the module's options, exactly, thresholds as whole bytes.
+@test "emit: modprobe" {
+	run settings modprobe
+	[ "$output" = "options cp_pmem queue_mode=1 queue_depth=128 q_per_node=8 dma_thresh_read=65536 dma_thresh_write=32768" ]
+	run "$copypath" emit "$policy" --for modprobe
+	[[ $output == *"# provenance: media native, attr native, dma software"* ]]
+	[[ $output == *"3.1 %"* ]]
+}
+
+# Description: a name with a line break cannot become a setting.
+@test "emit: names stay in their comment" {
+	run "$copypath" emit "$policy" --for modprobe
+	[[ $output == *"# copypath policy: two?lines"* ]]
+	[ "$(settings modprobe | wc -l)" -eq 1 ]
+}
+
+# Description: never is queue_mode 0; never in one direction is a threshold above any request.
+@test "emit: never" {
+	write bio '{read: never, write: never}' none
+	run settings modprobe
+	[ "$output" = "options cp_pmem queue_mode=0 queue_depth=128 q_per_node=8" ]
+	write mq '{read: never, write: never}' none
+	run settings modprobe
+	[[ $output == "options cp_pmem queue_mode=0"* ]]
+	write mq '{read: 4k, write: never}' software
+	run settings modprobe
+	[[ $output == *"queue_mode=1"*"dma_thresh_read=4096 dma_thresh_write=4294966784" ]]
+}
+
+# Description: the fio section loads the plug-in of the queue mode with this policy.
+@test "emit: fio" {
+	run settings fio
+	[ "${lines[0]}" = "[global]" ]
+	[[ ${lines[1]} == ioengine=external:/*copypath-async.so ]]
+	[[ $output == *thread=1* ]]
+	[[ $output == *dma=sw* ]]
+	[[ $output == *"policy=$(realpath "$policy")"* ]]
+	write bio '{read: never, write: never}' none
+	run settings fio
+	[[ $output == *copypath-sync.so*dma=none* ]]
+}
+
+# Description: the shipped default stays in bio, with thresholds for whoever turns mq on.
+@test "emit: default.yaml" {
+	policy=policies/default.yaml
+	run settings modprobe
+	[ "$output" = "options cp_pmem queue_mode=0 queue_depth=128 q_per_node=8 dma_thresh_read=65536 dma_thresh_write=32768" ]
+}
+
+# Description: -o writes the file whole.
+@test "emit: -o" {
+	"$copypath" emit "$policy" --for modprobe -o "$BATS_TEST_TMPDIR/conf"
+	grep -q '^options cp_pmem' "$BATS_TEST_TMPDIR/conf"
+}
+
+# Description: usage errors.
+@test "emit: usage" {
+	run "$copypath" emit "$policy"
+	[ "$status" -eq 2 ]
+	run "$copypath" emit "$policy" --for modprob
+	[ "$status" -eq 2 ]
+	[[ $output == *"'modprobe'"* ]]
+	run "$copypath" emit --for fio
+	[ "$status" -eq 2 ]
+	run "$copypath" emit --help
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -lt 25 ]
+}

@@ -1,0 +1,258 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The plug-ins under fio itself: bytes, regions, agreement of figures, refusals.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	BUILD=$(cd "${COPYPATH_BUILD:-build}" && pwd)
+	export BUILD SYNC="$BUILD/copypath-sync.so" ASYNC="$BUILD/copypath-async.so"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	file=$BATS_TEST_TMPDIR/far
+	side=$BATS_TEST_TMPDIR/side
+	json=$BATS_TEST_TMPDIR/out.json
+}
+
+# engine PLUGIN OPTION...: one fio job, JSON in $json, its figures in $side
+engine() {
+	local plugin=$1
+	shift
+	fio --output-format=json "--output=$json" "--ioengine=external:$plugin" --name=t \
+		--thread=1 "--sidecar=$side" "$@"
+}
+
+verify_all() {
+	local plugin=$1
+	shift
+	rm -f "$side"
+	engine "$plugin" --rw=randwrite --size=8m --verify=crc32c --verify_fatal=1 "$@"
+	[ "$(jq '.jobs[0].error' "$json")" -eq 0 ]
+	[ "$(jq '.proof.errors' "$side")" -eq 0 ]
+	[ "$(jq '.proof.verify' "$side")" = '"crc32c"' ]
+}
+
+@test "crc32c verify passes with every copy in bio" {
+	truncate -s 8m "$file"
+	for copy in memcpy nt auto; do
+		for bs in 4k 1m; do
+			verify_all "$SYNC" "--copy=$copy" "--bs=$bs"
+			verify_all "$SYNC" "--copy=$copy" "--bs=$bs" --media=file "--filename=$file"
+		done
+	done
+}
+
+@test "crc32c verify passes with every copy in mq" {
+	for copy in memcpy nt auto; do
+		verify_all "$ASYNC" --path=cpu "--copy=$copy" --bs=16k --iodepth=16
+	done
+}
+
+@test "crc32c verify passes with the ISA kernels this CPU has, and the others are refused" {
+	for copy in nt-sse2 nt-avx2 nt-avx512; do
+		flag=${copy#nt-}
+		[ "$flag" != avx512 ] || flag=avx512f
+		if grep -qw "$flag" /proc/cpuinfo; then
+			verify_all "$SYNC" "--copy=$copy" --bs=4k
+		else
+			run ! engine "$SYNC" --rw=write --size=1m "--copy=$copy"
+			[[ "$output" == *"$flag"* ]]
+		fi
+	done
+}
+
+@test "crc32c verify passes through DMA, split, shared, waiting and interrupt-driven" {
+	for dma in sw sw:threads=2 sw:ring=4; do
+		for more in --bs=4k --bs=64k --bs=2m "--bs=64k --completion=irq" \
+			"--bs=1m --ring_full=cpu" "--bs=64k --q_per_node=1 --queue_depth=4"; do
+			# shellcheck disable=SC2086
+			verify_all "$ASYNC" --path=dma "--dma=$dma" --iodepth=16 $more
+		done
+	done
+}
+
+@test "crc32c verify passes with several jobs on one device" {
+	engine "$ASYNC" --rw=write --bs=64k --size=8m --numjobs=3 --offset_increment=8m \
+		--path=auto --dma=sw --dma_thresh=32k --iodepth=8 --verify=crc32c \
+		--verify_fatal=1 --group_reporting
+	[ "$(jq '.jobs[0].error' "$json")" -eq 0 ]
+	[ "$(wc -l <"$side")" -eq 3 ]
+	[ "$(jq -s 'map(.proof.bytes_dma) | add' "$side")" -ge $((3 * 8 * 1024 * 1024)) ]
+}
+
+@test "offset and size are honoured, and the file keeps its length and other bytes" {
+	head -c 8m /dev/urandom >"$file"
+	cp "$file" before
+	for plugin in "$SYNC" "$ASYNC"; do
+		engine "$plugin" --rw=write --bs=64k --offset=1m --size=2m --media=file \
+			"--filename=$file"
+		[ "$(stat -c %s "$file")" -eq $((8 * 1024 * 1024)) ]
+		cmp -n $((1024 * 1024)) before "$file"
+		cmp -i $((3 * 1024 * 1024)) before "$file"
+		run ! cmp before "$file"
+		cp before "$file"
+	done
+}
+
+@test "jobs keep to their own regions" {
+	truncate -s 8m "$file"
+	engine "$ASYNC" --rw=write --bs=64k --size=1m --offset=1m --numjobs=2 \
+		--offset_increment=4m --media=file "--filename=$file" --path=dma --dma=sw \
+		--iodepth=4
+	# written: [1m, 2m) and [5m, 6m); everything else still zero
+	for at in 0 2 3 4 6 7; do
+		cmp -n $((1024 * 1024)) -i $((at * 1024 * 1024)):0 "$file" /dev/zero
+	done
+	for at in 1 5; do
+		run ! cmp -n $((1024 * 1024)) -i $((at * 1024 * 1024)):0 "$file" /dev/zero
+	done
+}
+
+@test "a read-only file can be read" {
+	head -c 1m /dev/urandom >"$file"
+	chmod 444 "$file"
+	engine "$SYNC" --rw=randread --bs=4k --size=1m --media=file "--filename=$file"
+	[ "$(jq '.bytes' "$side")" -eq $((1024 * 1024)) ]
+}
+
+# agree [IDENTITY]: lat within max(5 %, 0.5 us) of the engine's own stamps and, where fio has a
+# slat (not in a synchronous engine), slat + clat = lat
+agree() {
+	jq -es --argjson identity "${1:-true}" '.[0].jobs[0].read as $f | .[1] as $s |
+		($s.lat.sum_ns / $s.lat.count) as $own | $f.lat_ns.mean as $lat |
+		($f.slat_ns.mean + $f.clat_ns.mean) as $sum |
+		(($identity | not) or (($sum - $lat) | fabs) < 0.01 * $lat + 2) and
+		(($lat - $own) | fabs) < ([0.05 * $lat, 500] | max)' "$json" "$side"
+}
+
+@test "fio's slat + clat is its lat, and agrees with the engine's own stamps" {
+	timed=(--rw=randread --bs=4k --size=64m --time_based=1 --runtime=400ms
+		--ramp_time=100ms --norandommap=1 --clocksource=cpu)
+	for depth in 1 16; do
+		for more in "--path=cpu" "--path=dma --dma=sw" "--path=dma --dma=null" \
+			"--path=dma --dma=null:delay=50us"; do
+			rm -f "$side"
+			# shellcheck disable=SC2086
+			engine "$ASYNC" "${timed[@]}" "--iodepth=$depth" $more
+			agree
+		done
+	done
+	rm -f "$side"
+	engine "$SYNC" "${timed[@]}"
+	agree false
+}
+
+@test "a completion never comes before the delay it was asked for" {
+	engine "$ASYNC" --rw=randread --bs=4k --size=64m --time_based=1 --runtime=300ms \
+		--iodepth=1 --path=dma --dma=null:delay=20us
+	[ "$(jq '.lat.min_ns >= 20000' "$side")" = true ]
+	[ "$(jq '.jobs[0].read.clat_ns.min >= 20000' "$json")" = true ]
+}
+
+@test "warm-up is in none of the engine's figures" {
+	engine "$SYNC" --rw=randread --bs=4k --size=64m --time_based=1 --runtime=300ms \
+		--ramp_time=900ms --norandommap=1
+	# a window that held the ramp would be four times the runtime
+	[ "$(jq '(.end_ns - .start_ns) < 600000000' "$side")" = true ]
+	[ "$(jq '.lat.count == .ios' "$side")" = true ]
+	# what fio counted after its ramp, within what one status interval can move
+	jq -es '.[0].jobs[0].read.total_ios as $f | .[1].ios as $s |
+		(($f - $s) | fabs) < 0.05 * $f + 100' "$json" "$side"
+}
+
+@test "the CPU parts add up to the process total" {
+	for more in "--path=cpu" "--path=dma --dma=sw" "--path=dma --dma=sw --completion=irq"; do
+		rm -f "$side"
+		# shellcheck disable=SC2086
+		engine "$ASYNC" --rw=read --bs=64k --size=64m --time_based=1 --runtime=700ms \
+			--ramp_time=100ms --iodepth=16 $more
+		jq -e '.dev_cpu_process_ns as $all | (.cpu_submit_ns + .dev_cpu_engine_ns) as $sum |
+			(($all - $sum) | fabs) < 0.03 * $all' "$side"
+	done
+}
+
+@test "requests above 128 segments are split and still counted once" {
+	engine "$ASYNC" --rw=read --bs=2m --size=32m --path=dma --dma=sw --iodepth=4
+	[ "$(jq '.ios' "$side")" -eq 16 ]
+	[ "$(jq '.proof.bytes_dma' "$side")" -eq $((32 * 1024 * 1024)) ]
+}
+
+@test "fsync reaches the media and is no I/O of the figures" {
+	truncate -s 4m "$file"
+	for plugin in "$SYNC" "$ASYNC"; do
+		rm -f "$side"
+		engine "$plugin" --rw=write --bs=64k --size=4m --fsync=4 --media=file \
+			"--filename=$file"
+		[ "$(jq '.ios' "$side")" -eq 64 ]
+		[ "$(jq '.jobs[0].sync.total_ios' "$json")" -ge 15 ]
+	done
+}
+
+@test "each fault of a job is refused in words, before any I/O" {
+	truncate -s 1m "$file"
+	: >empty
+	while IFS='|' read -r options words; do
+		# shellcheck disable=SC2086
+		run ! engine "$ASYNC" --rw=write --bs=4k --size=1m $options
+		[[ "$output" == *"$words"* ]] || { echo "$options: $output"; false; }
+	done <<-END
+		--copy=mempcy|did you mean 'memcpy'
+		--media=file --filename=$file --size=2m|2m
+		--media=file --filename=/nonexistent/x|/nonexistent/x
+		--path=dma|dma
+		--queue_mode=bio|copypath-sync.so
+		--dma=nul --path=dma|null
+		--path=dma --dma=sw:ring=3|ring
+		--path=dma --dma=null --verify=crc32c|moves no data
+		--queue_depth=0x|queue_depth
+		--media=anon --size=100%|size
+		--path=auto --dma=sw --policy=/nonexistent.yaml|/nonexistent.yaml
+		--media=anon --size=900t|memory
+	END
+	[ ! -s "$side" ]
+}
+
+@test "a policy decides per I/O, by direction and size" {
+	cat >p.yaml <<-'END'
+		schema: 1
+		kind: policy
+		name: t
+		rules:
+		  - when: {rw: read}
+		    sizes:
+		      - {upto: 16k, do: {name: small, path: cpu, copy: memcpy}}
+		      - {upto: max, do: {name: big, path: dma}}
+		default: {queue_mode: mq, path: cpu, copy: memcpy}
+	END
+	for case in read:16k:cpu read:32k:dma write:64k:cpu; do
+		IFS=: read -r rw bs way <<<"$case"
+		rm -f "$side"
+		engine "$ASYNC" "--rw=$rw" "--bs=$bs" --size=4m --path=auto --dma=sw \
+			--policy="$PWD/p.yaml"
+		[ "$(jq ".proof.bytes_$way" "$side")" -eq $((4 * 1024 * 1024)) ]
+	done
+}
+
+@test "a policy of another machine is refused by name, and used when forced" {
+	cat >p.yaml <<-END
+		schema: 1
+		kind: policy
+		name: elsewhere
+		learned: {host: faraway, fingerprint: "sha256:$(printf '0%.0s' {1..64})", samples: 1}
+		default: {queue_mode: bio, path: cpu, copy: memcpy}
+	END
+	run ! engine "$SYNC" --rw=read --bs=4k --size=1m --path=auto --policy="$PWD/p.yaml"
+	[[ "$output" == *"faraway"*"policy_force=1"* ]]
+	engine "$SYNC" --rw=read --bs=4k --size=1m --path=auto --policy="$PWD/p.yaml" \
+		--policy_force=1
+	[[ "$(jq -r .notes "$side")" == *"by force"* ]]
+}
+
+@test "the plug-in exports one symbol" {
+	for so in "$SYNC" "$ASYNC"; do
+		[ "$(nm -D --defined-only "$so" | awk '{ print $3 }')" = ioengine ]
+	done
+}

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-only
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	copypath=${COPYPATH_BUILD:-build}/copypath
+	[ -x "$copypath" ] || skip "the program is not built"
+	dir=$BATS_TEST_TMPDIR
+}
+
+# records CPU_NS DMA_NS [host [dma provenance]]: two arms over six sizes, two samples a
+# cell that differ by 1 %; set-up costs as given, DMA moves bytes twice as fast.
+records() {
+	awk -v cpu="$1" -v dma="$2" -v host="${3:-h}" -v kind="${4:-software}" '
+	function line(name, mode, path, copy, engine, prov, setup, beta, bs, n, ns) {
+		ns = (setup + beta * bs) * (1 + n / 100)
+		printf "{\"schema\":1,\"run\":\"r\",\"sample\":%d,\"t\":\"t\",\"host\":\"%s\",", n, host
+		printf "\"context\":{\"rw\":\"read\",\"bs\":%d,\"numjobs\":1,\"iodepth\":1,", bs
+		printf "\"segments\":%d,\"media\":\"anon\"},\"arm\":{\"name\":\"%s\",\"queue_mode\":\"%s\",", bs / 4096, name, mode
+		printf "\"path\":\"%s\",\"copy\":\"%s\",\"dma\":\"%s\"},", path, copy, engine
+		printf "\"provenance\":{\"media\":\"native\",\"attr\":\"native\",\"dma\":\"%s\"},", prov
+		printf "\"metrics\":{\"bytes\":%d,\"elapsed_ns\":%d,\"cpu_ns\":%d}}\n", bs * 1000, ns * 1000, ns * 1000
+	}
+	BEGIN {
+		for (n = 0; n < 2; n++)
+			for (bs = 4096; bs <= 4194304; bs *= 4) {
+				line("cpu", "mq", "cpu", "memcpy", "none", "none", cpu, 0.1, bs, n)
+				line("offload", "mq", "dma", "", "sw", kind, dma, 0.05, bs, n)
+			}
+	}'
+}
+
+# Description: a clear gap is decided, the policy goes to stdout and reads back.
+@test "learn: a policy on stdout" {
+	records 500 20000 >"$dir/r.jsonl"
+	"$copypath" learn "$dir/r.jsonl" >"$dir/p.yaml" 2>"$dir/err"
+	grep -q '^kind: policy' "$dir/p.yaml"
+	grep -q 'decided' "$dir/err"
+	run "$copypath" explain "$dir/p.yaml" --at rw=read,bs=4k
+	[ "$status" -eq 0 ]
+	[[ $output == *"CPU copy memcpy (cpu)"*decided* ]]
+	run "$copypath" explain "$dir/p.yaml" --at rw=read,bs=4m
+	[[ $output == *"DMA (offload)"*decided* ]]
+}
+
+# Description: -o writes the same policy to a file and says so.
+@test "learn: -o FILE" {
+	records 500 20000 >"$dir/r.jsonl"
+	"$copypath" learn "$dir/r.jsonl" >"$dir/a.yaml" 2>/dev/null
+	run "$copypath" learn "$dir/r.jsonl" -o "$dir/b.yaml"
+	[ "$status" -eq 0 ]
+	[[ $output == *"written to $dir/b.yaml"* ]]
+	cmp "$dir/a.yaml" "$dir/b.yaml"
+}
+
+# Description: nothing to choose between is exit 3, and the policy is written all the same.
+@test "learn: nothing decided is exit 3" {
+	records 500 20000 | grep '"name":"cpu"' >"$dir/r.jsonl"
+	run "$copypath" learn "$dir/r.jsonl" -o "$dir/p.yaml"
+	[ "$status" -eq 3 ]
+	[[ $output == *"nothing was decided"* ]]
+	run "$copypath" explain "$dir/p.yaml"
+	[ "$status" -eq 0 ]
+	[[ $output == *undecided* ]]
+}
+
+# Description: an empty file is exit 3 with a policy that is the default.
+@test "learn: no records" {
+	: >"$dir/r.jsonl"
+	run "$copypath" learn "$dir/r.jsonl" -o "$dir/p.yaml"
+	[ "$status" -eq 3 ]
+	run "$copypath" emit "$dir/p.yaml" --for modprobe
+	[[ $output == *"options cp_pmem queue_mode=0"* ]]
+}
+
+# Description: --json is one document with counts, notes and the policy.
+@test "learn: --json" {
+	records 500 20000 >"$dir/r.jsonl"
+	"$copypath" learn "$dir/r.jsonl" --json >"$dir/j" 2>/dev/null
+	grep -q '"decided": 2' "$dir/j"
+	grep -q '"used": 24' "$dir/j"
+	grep -q '"kind": "policy"' "$dir/j"
+}
+
+# Description: the same line twice is refused, with both places.
+@test "learn: duplicates are refused" {
+	records 500 20000 >"$dir/r.jsonl"
+	{ cat "$dir/r.jsonl"; head -1 "$dir/r.jsonl"; } >"$dir/twice.jsonl"
+	run "$copypath" learn "$dir/twice.jsonl"
+	[ "$status" -eq 4 ]
+	[[ $output == *"record 25 repeats record 1"* ]]
+}
+
+# Description: two hosts, or software and hardware, are refused with both named.
+@test "learn: what must not be mixed" {
+	records 500 20000 >"$dir/a.jsonl"
+	records 500 20000 other >"$dir/b.jsonl"
+	records 500 20000 h hardware | sed 's/"run":"r"/"run":"s"/' >"$dir/c.jsonl"
+	run "$copypath" learn "$dir/a.jsonl" "$dir/b.jsonl"
+	[ "$status" -eq 4 ]
+	[[ $output == *"'h' and 'other'"* ]]
+	run "$copypath" learn "$dir/a.jsonl" "$dir/c.jsonl"
+	[ "$status" -eq 4 ]
+	[[ $output == *"'software' and 'hardware'"* ]]
+}
+
+# Description: failed and modelled samples are left out and counted.
+@test "learn: failed and modelled samples" {
+	records 500 20000 >"$dir/r.jsonl"
+	{
+		cat "$dir/r.jsonl"
+		sed -n '1s/}}$/},"failed":"no"}/p' "$dir/r.jsonl" | sed 's/"sample":0/"sample":7/'
+		sed -n '2s/software/modelled/p' "$dir/r.jsonl" | sed 's/"sample":0/"sample":8/'
+	} >"$dir/all.jsonl"
+	run "$copypath" learn "$dir/all.jsonl" -o "$dir/p.yaml"
+	[ "$status" -eq 0 ]
+	[[ $output == *"24 samples, 1 failed"*"1 modelled"* ]]
+}
+
+# Description: objectives are named or given as terms; what is neither is a usage error.
+@test "learn: objectives" {
+	records 500 20000 >"$dir/r.jsonl"
+	run "$copypath" learn "$dir/r.jsonl" -o "$dir/p.yaml" --objective elapsed=1,cpu=0.25
+	[ "$status" -eq 0 ]
+	[[ $output == *"one CPU-microsecond is worth 0.25 microseconds"* ]]
+	run "$copypath" learn "$dir/r.jsonl" --objective balancd
+	[ "$status" -eq 2 ]
+	[[ $output == *"'balanced'"* ]]
+	run "$copypath" learn "$dir/r.jsonl" --objective elapsed=fast
+	[ "$status" -eq 2 ]
+	run "$copypath" learn "$dir/r.jsonl" --objective tail=1
+	[ "$status" -eq 2 ]
+	[[ $output == *slo_p99* ]]
+}
+
+# Description: usage errors.
+@test "learn: usage" {
+	run "$copypath" learn
+	[ "$status" -eq 2 ]
+	run "$copypath" learn --ojective x
+	[ "$status" -eq 2 ]
+	[[ $output == *"--objective"* ]]
+	run "$copypath" learn "$dir/absent.jsonl"
+	[ "$status" -ne 0 ]
+	[[ $output == *absent.jsonl* ]]
+	run "$copypath" learn --help
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -lt 25 ]
+}
+
+# Description: a policy that cannot be written leaves the old file as it was.
+@test "learn: an unwritable place" {
+	records 500 20000 >"$dir/r.jsonl"
+	run "$copypath" learn "$dir/r.jsonl" -o "$dir/absent/p.yaml"
+	[ "$status" -eq 4 ]
+	[[ $output == *absent* ]]
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	build=${COPYPATH_BUILD:-build}
+	[[ $build = /* ]] || build=$root/$build
+	copypath=$build/copypath
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+@test "probe names every kind of thing there is" {
+	run "$copypath" probe
+	[ "$status" -eq 0 ]
+	local kind
+	for kind in fio cpu isa llc node kernel governor thp copy media pmem attr dma perf \
+		fingerprint; do
+		grep -q "^$kind  *[^ ]" <<<"$output"
+	done
+	[[ $output = *"fingerprint   sha256:"* ]]
+}
+
+@test "what is not usable says why" {
+	run "$copypath" probe
+	[ "$status" -eq 0 ]
+	local line
+	while read -r line; do
+		[[ $line = *"no: "?* ]]
+	done < <(grep -E '^(dma +(idxd|ioat)|attr +(uc|wc|wt)) ' <<<"$output")
+}
+
+@test "probe --json prints one document with every section" {
+	run --separate-stderr "$copypath" probe --json
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 1 ]
+	local key
+	for key in schema kind copypath fio host copy media attrs dma perf fingerprint; do
+		[[ $output = *"\"$key\":"* ]]
+	done
+}
+
+@test "probe is exit 0 also without fio, and says so" {
+	COPYPATH_FIO=/nowhere/fio run "$copypath" probe
+	[ "$status" -eq 0 ]
+	[[ $output = *"cannot start '/nowhere/fio'"* ]]
+	[[ $output = *"fingerprint   unknown"* ]]
+}
+
+@test "probe says when fio and the plug-ins do not belong together" {
+	printf '#!/bin/sh\necho fio-3.99\n' >fio
+	chmod +x fio
+	COPYPATH_FIO=$PWD/fio run "$copypath" probe
+	[ "$status" -eq 0 ]
+	[[ $output = *"fio-3.99"*"built with the headers of"* ]]
+}
+
+@test "an operand or an unknown option is exit 2" {
+	run "$copypath" probe all
+	[ "$status" -eq 2 ]
+	run "$copypath" probe --jason
+	[ "$status" -eq 2 ]
+	[[ $output = *"unknown option '--jason'; expected '--json'"* ]]
+}

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: GPL-2.0-only
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	build=${COPYPATH_BUILD:-build}
+	[[ $build = /* ]] || build=$root/$build
+	copypath=$build/copypath
+	cd "$BATS_TEST_TMPDIR" || return 1
+	workload 'target: {media: anon, size: 16m}' 'workload: {rw: [read, write], bs: 64k}'
+}
+
+# w.yaml with that target and workload, two short samples of two arms.
+workload() {
+	printf '%s\n' 'schema: 1' 'kind: workload' 'name: w' "$1" "$2" 'arms:' \
+		'  - {name: cpu, queue_mode: bio, path: cpu, copy: memcpy}' \
+		'  - {name: offload, queue_mode: mq, path: dma, dma: sw}' \
+		"run: {runtime: 20ms, samples: ${3:-1}${4:+, $4}}" >w.yaml
+}
+
+# A fio that says it is version $1 and otherwise does $2 (shell text).
+fake_fio() {
+	# shellcheck disable=SC2016 # for the script, not for us
+	printf '#!/bin/sh\n[ "$1" = --version ] && { echo %s; exit 0; }\n%s\n' "$1" "$2" >fio
+	chmod +x fio
+	export COPYPATH_FIO=$PWD/fio
+}
+
+records() {
+	wc -l <"$1/records.jsonl"
+}
+
+@test "a run stores every planned sample and says where" {
+	run --separate-stderr "$copypath" run w.yaml -o r
+	[ "$status" -eq 0 ]
+	[ "$output" = r ]
+	[ "$(records r)" -eq 4 ]
+	grep -q '"complete": *true' r/manifest.json
+	run ! grep -q '"failed"' r/records.jsonl
+}
+
+@test "without -o the run is below results/runs and last points at it" {
+	run --separate-stderr "$copypath" run w.yaml --quiet --filter rw=read --filter arm=cpu
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ] || [[ $stderr = *"last-level cache"* ]]
+	[ "$(cd results/runs/last && pwd -P)" = "$(cd "$output" && pwd -P)" ]
+	[ "$(records results/runs/last)" -eq 1 ]
+}
+
+@test "a dry run prints cells, samples and time and makes nothing" {
+	run --separate-stderr "$copypath" run --dry-run w.yaml -o r
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 5 ]
+	[[ ${lines[4]} = "w: 4 cells x 1 samples = 4 samples, about 0 min 01 s" ]]
+	[ ! -e r ]
+	[ ! -e results ]
+}
+
+@test "filters: a key twice means either, two keys mean both" {
+	run "$copypath" run --dry-run w.yaml --filter rw=read --filter rw=write --filter dma=sw
+	[ "$status" -eq 0 ]
+	[[ $output = *"w: 2 cells"* ]]
+	[[ $output != *"cpu "* ]]
+}
+
+@test "a filter with an unknown key or without a match is bad input" {
+	run "$copypath" run --dry-run w.yaml --filter iodeph=1
+	[ "$status" -eq 2 ]
+	[[ $output = *"unknown key 'iodeph' in --filter; expected 'iodepth'"* ]]
+	run "$copypath" run --dry-run w.yaml --filter bs=4k
+	[ "$status" -eq 2 ]
+	[[ $output = *"no cell matches filter 'bs=4k'"* ]]
+}
+
+@test "usage errors are exit 2 and name what was meant" {
+	run "$copypath" run --dryrun w.yaml
+	[ "$status" -eq 2 ]
+	[[ $output = *"unknown option '--dryrun'; expected '--dry-run'"* ]]
+	run "$copypath" run
+	[ "$status" -eq 2 ]
+	[[ $output = *"no CONFIG"* ]]
+	run "$copypath" run --resume r w.yaml
+	[ "$status" -eq 2 ]
+	run "$copypath" run --json w.yaml
+	[ "$status" -eq 2 ]
+	[[ $output = *"option '--json' is of 'copypath tune'"* ]]
+}
+
+@test "help is under 25 lines" {
+	run "$copypath" run --help
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -lt 25 ]
+}
+
+@test "a directory that holds something is refused and --resume is named" {
+	mkdir r && touch r/precious
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 2 ]
+	[[ $output = *"--resume 'r'"* ]]
+	[ "$(ls r)" = precious ]
+}
+
+# Start a run of many samples, end it with signal $1 when the first is stored.
+interrupted_run() {
+	workload 'target: {media: anon, size: 16m}' 'workload: {rw: [read, write], bs: 64k}' 2
+	"$copypath" run w.yaml -o r 2>err 3>&- &
+	local pid=$! code=0
+	until [ -s r/records.jsonl ]; do
+		kill -0 "$pid"
+	done
+	kill -s "$1" "$pid"
+	wait "$pid" || code=$?
+	echo "$code"
+}
+
+@test "an interrupted run exits 130, keeps its records and is resumed without duplicates" {
+	[ "$(interrupted_run INT)" -eq 130 ]
+	grep -q "copypath run --resume r" err
+	local kept
+	kept=$(records r)
+	[ "$kept" -ge 1 ]
+	[ "$kept" -lt 8 ]
+	grep -q '"complete": *false' r/manifest.json
+	head -n "$kept" r/records.jsonl >before
+	run "$copypath" run --resume r
+	[ "$status" -eq 0 ]
+	[ "$(records r)" -eq 8 ]
+	head -n "$kept" r/records.jsonl | cmp - before
+	grep -q '"complete": *true' r/manifest.json
+	[ "$(grep -o '"sample":[0-9]*\|"rw":"[a-z]*"\|"name":"[a-z]*"' r/records.jsonl |
+		paste - - - | sort -u | wc -l)" -eq 8 ]
+}
+
+@test "SIGTERM is as good as Ctrl-C" {
+	[ "$(interrupted_run TERM)" -eq 130 ]
+}
+
+@test "a run that another process writes is refused" {
+	"$copypath" run w.yaml -q -o r --filter arm=cpu --filter rw=read
+	exec 9<r
+	flock 9
+	run "$copypath" run --resume r
+	[ "$status" -eq 4 ]
+	[[ $output = *"being written by another copypath"* ]]
+}
+
+@test "resume of what is no run, or was made with another fio, is refused" {
+	mkdir empty
+	run "$copypath" run --resume empty
+	[ "$status" -eq 2 ]
+	[[ $output = *"no manifest.json"* ]]
+	"$copypath" run w.yaml -q -o r --filter arm=cpu --filter rw=read
+	sed -i 's/"fio": *"fio-[0-9.]*"/"fio":"fio-3.1"/' r/manifest.json
+	run "$copypath" run --resume r
+	[ "$status" -eq 4 ]
+	[[ $output = *"cannot go on: fio was 'fio-3.1' and is 'fio-"* ]]
+}
+
+@test "a fio of another version is refused and both versions are named" {
+	fake_fio fio-3.99 'exit 1'
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 4 ]
+	[[ $output = *"is fio-3.99 but the plug-in"*"with the headers of fio-"* ]]
+	[ ! -e r ]
+}
+
+@test "no fio at all is exit 4 with what to do" {
+	COPYPATH_FIO=/nowhere/fio run "$copypath" run w.yaml -o r
+	[ "$status" -eq 4 ]
+	[[ $output = *"cannot start '/nowhere/fio'"*"make deps"* ]]
+}
+
+@test "a missing plug-in is exit 4 and names its path" {
+	mkdir plugins
+	COPYPATH_PLUGIN_DIR=$PWD/plugins run "$copypath" run w.yaml -o r
+	[ "$status" -eq 4 ]
+	[[ $output = *"cannot read the plug-in '$PWD/plugins/copypath-sync.so'"* ]]
+	[ ! -e r ]
+}
+
+@test "a plug-in that fio cannot load is exit 4 with fio's own words" {
+	mkdir plugins
+	echo junk | tee plugins/copypath-sync.so >plugins/copypath-async.so
+	COPYPATH_PLUGIN_DIR=$PWD/plugins run "$copypath" run w.yaml -o r
+	[ "$status" -eq 4 ]
+	[[ $output = *"fio refused the job of arm 'cpu'"*"not loadable"* ]]
+	[ ! -e r ]
+}
+
+@test "a fio option that fio does not know is found before anything runs" {
+	echo 'fio: {no_such_option: 1}' >>w.yaml
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 4 ]
+	[[ $output = *"no_such_option"* ]]
+	[ ! -e r ]
+}
+
+@test "fio without output makes a failed sample, exit 1, and keeps what explains it" {
+	local version
+	version=$("${COPYPATH_FIO:-fio}" --version)
+	# shellcheck disable=SC2016 # for the script
+	fake_fio "$version" '[ "$1" = --parse-only ] && exit 0; echo boom >&2; exit 3'
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 1 ]
+	[[ $output = *"no JSON in its output; stderr: boom"* ]]
+	[ "$(records r)" -eq 4 ]
+	[ "$(grep -c '"failed":"fio: no JSON' r/records.jsonl)" -eq 4 ]
+	grep -q '"lat_ns_mean":null' r/records.jsonl
+	grep -q boom r/jobs/0000.err
+	run "$copypath" run --resume r
+	[ "$status" -eq 1 ]
+}
+
+@test "too little memory is exit 4 before anything runs" {
+	workload 'target: {media: anon, size: 60t}' 'workload: {rw: read, bs: 64k}'
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 4 ]
+	[[ $output = *"not enough memory"*"are available"* ]]
+	[ ! -e r ]
+}
+
+@test "no space for the file is exit 4 before anything runs" {
+	workload 'target: {media: file, size: 60t, filename: far.bin}' 'workload: {rw: read, bs: 64k}'
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 4 ]
+	[[ $output = *"no space for '$PWD/far.bin': 60t needed"* ]]
+	[ ! -e r ]
+	[ ! -e far.bin ]
+}
+
+@test "a file that exists is written only with allow_overwrite" {
+	head -c 16m /dev/zero >far.bin
+	workload 'target: {media: file, size: 16m, filename: far.bin}' 'workload: {rw: write, bs: 64k}'
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 2 ]
+	[[ $output = "w.yaml:4:"*"allow_overwrite: true"* ]]
+	cmp -n 16777216 far.bin /dev/zero
+	sed -i 's/far.bin/far.bin, allow_overwrite: true/' w.yaml
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 0 ]
+	[ "$(stat -c %s far.bin)" -eq 16777216 ]
+}
+
+@test "a file that exists is read without leave and not changed" {
+	head -c 16m /dev/urandom >far.bin
+	cp far.bin copy.bin
+	workload 'target: {media: file, size: 16m, filename: far.bin}' 'workload: {rw: read, bs: 64k}'
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 0 ]
+	cmp far.bin copy.bin
+}
+
+@test "a missing file is made whole and that is said" {
+	workload 'target: {media: file, size: 16m, filename: far.bin}' 'workload: {rw: write, bs: 64k}'
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 0 ]
+	[[ $output = *"made '$PWD/far.bin' with 16777216 bytes"* ]]
+	[ "$(stat -c %s far.bin)" -eq 16777216 ]
+}
+
+@test "verify=crc32c passes for both arms, one job and two" {
+	workload 'target: {media: anon, size: 4m}' \
+		'workload: {rw: [write, randwrite], bs: 4k, numjobs: [1, 2], iodepth: 8}' 1 'verify: crc32c'
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 0 ]
+	[ "$(grep -c '"verify":"crc32c"' r/records.jsonl)" -eq 8 ]
+}
+
+@test "the smoke workload passes" {
+	run "$copypath" run "$root/configs/workloads/smoke.yaml" -o r
+	[ "$status" -eq 0 ]
+	[ "$(records r)" -eq 16 ]
+}
+
+@test "the quick workload asks for at most 150 samples" {
+	run "$copypath" run --dry-run "$root/configs/workloads/quick.yaml"
+	[ "$status" -eq 0 ]
+	local nr
+	nr=$(grep -o '= [0-9]* samples' <<<"$output" | tr -dc 0-9)
+	[ "$nr" -le 150 ]
+}
