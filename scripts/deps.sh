@@ -14,7 +14,7 @@ packages=(
 	gcc libc6-dev make dpkg-dev xz-utils # the compiler, and unpacking a source package
 	fio libpmem-dev libyaml-dev libjansson-dev libhwloc-dev libgsl-dev libmd-dev
 	gnuplot-nox linux-perf               # figures, profiles
-	libcmocka-dev bats man-db tidy       # tests
+	libcmocka-dev bats jq man-db tidy    # tests
 	clang-format-14 clang-tidy-14 cppcheck shellcheck # make lint
 )
 

@@ -43,13 +43,14 @@ is_serial() { grep -q '^# bats file_tags=.*serial' "$1"; }
 
 rm -rf "$logs"
 mkdir -p "$logs"
+# The bats files take longest, so they go first.
 together=() alone=()
-while read -r file; do
-	together+=("$file")
-done < <(units '*/t/*_test.c'; units 'tests/*_test.c')
 while read -r file; do
 	if is_serial "$file"; then alone+=("$file"); else together+=("$file"); fi
 done < <(units 'tests/*.bats')
+while read -r file; do
+	together+=("$file")
+done < <(units '*/t/*_test.c'; units 'tests/*_test.c')
 [ "${#together[@]}" -eq 0 ] || printf '%s\0' "${together[@]}" |
 	xargs -0 -n 1 -P 2 bash scripts/test-one.sh "$build" || true
 for file in "${alone[@]}"; do
