@@ -78,6 +78,7 @@ static void view_fill(const struct cp_objective *objective, const struct learn_c
 	view->context = cell->context;
 	view->arm = cell->arm;
 	view->provenance = cell->provenance;
+	memcpy(view->copy, cell->copy, sizeof(view->copy));
 	view->n = cell->n;
 	interval(cell, offsetof(struct learn_sample, bw), values, &view->bw_median,
 		 &view->bw_low, &view->bw_high);

@@ -89,25 +89,22 @@ static int emit_modprobe(const struct cp_policy *policy, const struct cp_emit_op
 		comment(out, "",
 			"the thresholds count for whoever sets queue_mode=1 (mq) "
 			"himself");
-	if (mq && (!device->dma_thresh_read || !device->dma_thresh_write))
+	if (!device->dma_thresh_read || !device->dma_thresh_write)
 		comment(out, "",
 			device->dma_thresh_read ? "writes never go to DMA: their "
 						  "threshold is above any request"
-						: "reads never go to DMA: their "
-						  "threshold is above any request");
-	fprintf(out, "options cp_pmem queue_mode=%d", mq ? 1 : 0);
-	if (mq || device->queue_depth)
-		fprintf(out, " queue_depth=%u",
-			device->queue_depth ? device->queue_depth : 128);
-	if (mq || device->q_per_node)
-		fprintf(out, " q_per_node=%u",
-			device->q_per_node ? device->q_per_node : 8);
-	if (mq || device->dma_thresh_read || device->dma_thresh_write)
-		fprintf(out, " dma_thresh_read=%" PRIu64 " dma_thresh_write=%" PRIu64,
-			device->dma_thresh_read ? device->dma_thresh_read : THRESH_NEVER,
-			device->dma_thresh_write ? device->dma_thresh_write
-						 : THRESH_NEVER);
-	fputc('\n', out);
+			: device->dma_thresh_write
+				? "reads never go to DMA: their "
+				  "threshold is above any request"
+				: "nothing goes to DMA: the thresholds "
+				  "are above any request");
+	fprintf(out,
+		"options cp_pmem queue_mode=%d queue_depth=%u q_per_node=%u "
+		"dma_thresh_read=%" PRIu64 " dma_thresh_write=%" PRIu64 "\n",
+		mq, device->queue_depth ? device->queue_depth : 128,
+		device->q_per_node ? device->q_per_node : 8,
+		device->dma_thresh_read ? device->dma_thresh_read : THRESH_NEVER,
+		device->dma_thresh_write ? device->dma_thresh_write : THRESH_NEVER);
 	return 0;
 }
 

@@ -195,6 +195,10 @@ static int keep(struct cp_learn *learn, const struct cp_record *record,
 		cell->samples = samples;
 		cell->room = room;
 	}
+	if (!cell->n)
+		memcpy(cell->copy, record->proof.copy, sizeof(cell->copy));
+	else if (strcmp(cell->copy, record->proof.copy) != 0)
+		cell->copy[0] = '\0';
 	cell->samples[cell->n++] = *sample;
 	learn->counts.used++;
 	return 0;

@@ -5,6 +5,8 @@
 
 #include "policies/pieces.h"
 
+#define SLIVER_OCTAVES 0.5
+
 double pieces_mean(const struct learn_row *row, unsigned c, unsigned g)
 {
 	size_t at = (size_t)c * row->nr_grid + g;
@@ -64,6 +66,31 @@ static void join(const struct learn_row *row, struct pieces *pieces, unsigned i)
 	pieces->nr--;
 	memmove(&pieces->p[i + 1], &pieces->p[i + 2],
 		(pieces->nr - i - 1) * sizeof(pieces->p[0]));
+}
+
+/*
+ * Certainty in a sliver around a measured size, with doubt about the same arm beside it,
+ * tells nobody anything: such a piece is given up.
+ */
+static void blunt(const struct learn_row *row, struct pieces *pieces)
+{
+	for (unsigned i = 0; i < pieces->nr; i++) {
+		struct piece *p = &pieces->p[i];
+		bool before = i && !p[-1].decided && p[-1].lean == p->lean;
+		bool after = i + 1 < pieces->nr && !p[1].decided && p[1].lean == p->lean;
+
+		if (p->decided && (before || after) && span(row, p) < SLIVER_OCTAVES)
+			p->decided = false;
+	}
+	for (unsigned i = 0; i + 1 < pieces->nr;) {
+		const struct piece *p = &pieces->p[i];
+
+		if (!p->decided && !p[1].decided && p->lean == p[1].lean &&
+		    same_way(row, p->lean, p[1].first))
+			join(row, pieces, i);
+		else
+			i++;
+	}
 }
 
 /* At most as many as a row of the table holds. What is given up is certainty, never the
@@ -182,6 +209,7 @@ static void set_ends(const struct learn_row *row, struct pieces *pieces)
 void pieces_make(const struct learn_row *row, struct pieces *pieces)
 {
 	cut(row, pieces);
+	blunt(row, pieces);
 	thin(row, pieces);
 	for (unsigned i = 0; i < pieces->nr; i++) {
 		if (!pieces->p[i].decided)

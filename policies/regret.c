@@ -5,52 +5,22 @@
 #include <string.h>
 
 #include "policies/learn_priv.h"
+#include "policies/served.h"
 #include "results/stats.h"
-
-/*
- * The measured arm that an answer stands for: by name, else by what it does, in the queue
- * mode the policy sets where there is a choice. Where several still fit, the costliest,
- * so that a policy is never flattered.
- */
-static const struct cp_learn_cell *answer_cell(const struct cp_learn_cell *cells,
-					       size_t nr, const struct cp_policy *policy,
-					       const struct cp_policy_answer *answer)
-{
-	const char *mode =
-		answer->rule ? policy->device.queue_mode : policy->fallback.queue_mode;
-	const struct cp_learn_cell *found = NULL;
-	bool found_mode = false;
-
-	for (size_t i = 0; i < nr; i++) {
-		struct cp_action act;
-
-		learn_action(&cells[i].arm, &cells[i].context, cells[i].context.bs, &act);
-		if (answer->rule && !strcmp(act.name, answer->act.name))
-			return &cells[i];
-		if (strcmp(act.path, answer->act.path) != 0 ||
-		    strcmp(act.copy, answer->act.copy) != 0)
-			continue;
-		bool same = !strcmp(cells[i].arm.queue_mode, mode);
-
-		if (!answer->rule && !same)
-			continue; /* the default is a whole arm */
-		if (!found || same > found_mode ||
-		    (same == found_mode && cells[i].cost > found->cost)) {
-			found = &cells[i];
-			found_mode = same;
-		}
-	}
-	return found;
-}
 
 static double context_regret(const struct cp_learn_cell *cells, size_t nr,
 			     const struct cp_policy *policy)
 {
+	struct cp_served_arm arms[LEARN_ARMS_MAX];
 	struct cp_policy_answer answer;
 	double best = INFINITY;
 
 	cp_policy_answer(policy, &cells[0].context, &answer);
-	const struct cp_learn_cell *cell = answer_cell(cells, nr, policy, &answer);
+	for (size_t i = 0; i < nr && i < LEARN_ARMS_MAX; i++)
+		arms[i] = (struct cp_served_arm){&cells[i].arm, cells[i].copy};
+	int at = cp_policy_served(policy, &answer, arms,
+				  nr < LEARN_ARMS_MAX ? nr : LEARN_ARMS_MAX);
+	const struct cp_learn_cell *cell = at >= 0 ? &cells[at] : NULL;
 
 	for (size_t i = 0; i < nr; i++)
 		if (!cells[i].excluded)

@@ -198,6 +198,10 @@ int cp_report_add_record(struct cp_report *report, const struct cp_record *recor
 		return add_failure(report, record,
 				   record->failed[0] ? record->failed : reason, err);
 	}
+	if (!cell->n)
+		memcpy(cell->copy, record->proof.copy, sizeof(cell->copy));
+	else if (strcmp(cell->copy, record->proof.copy) != 0)
+		cell->copy[0] = '\0';
 	cell->n++;
 	return add_metrics(cell, record->metrics, err);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policies/served.h"
 #include "report/data.h"
 
 /* What `learn` takes without --objective. */
@@ -116,6 +117,32 @@ static void judge_default(struct cp_report *report)
 	cp_policy_free(&policy);
 }
 
+/* Arms of one context that a policy is judged among; more are left out. */
+#define SERVED_MAX 256
+
+static void mark_choice(struct cp_report *report, const struct cp_report_cell *cells,
+			size_t nr)
+{
+	struct cp_served_arm arms[SERVED_MAX];
+	const struct cp_report_cell *from[SERVED_MAX];
+	struct cp_policy_answer answer;
+	size_t nr_arms = 0;
+
+	cp_report_answer(report, &cells->context, &answer);
+	for (size_t i = 0; i < nr && nr_arms < SERVED_MAX; i++) {
+		const struct cp_report_arm *arm = &report->arms[cells[i].arm];
+
+		if (!cells[i].n || arm->simulated)
+			continue;
+		from[nr_arms] = &cells[i];
+		arms[nr_arms++] = (struct cp_served_arm){&arm->arm, cells[i].copy};
+	}
+	int at = cp_policy_served(&report->policy, &answer, arms, nr_arms);
+
+	if (at >= 0)
+		report->cells[from[at] - report->cells].chosen = true;
+}
+
 static void mark_choices(struct cp_report *report)
 {
 	for (size_t p = 0; p < report->nr_panels; p++) {
@@ -123,15 +150,8 @@ static void mark_choices(struct cp_report *report)
 		size_t at = panel->first, nr;
 		const struct cp_report_cell *cells;
 
-		while ((cells = cp_report_next_context(report, panel, &at, &nr))) {
-			struct cp_policy_answer answer;
-			const struct cp_report_cell *cell;
-
-			cp_report_answer(report, &cells->context, &answer);
-			cell = cp_report_action_cell(report, cells, nr, &answer.act);
-			if (cell)
-				report->cells[cell - report->cells].chosen = true;
-		}
+		while ((cells = cp_report_next_context(report, panel, &at, &nr)))
+			mark_choice(report, cells, nr);
 	}
 }
 

@@ -41,10 +41,10 @@ int cp_host_read(struct cp_host *ret_host, struct cp_err *err);
 int cp_host_read_root(const char *root, struct cp_host *ret_host, struct cp_err *err);
 
 /*
- * sha256 over the hard facts plus what the run adds: fio's version ("fio-3.33"), media
- * kind
- * ("anon") and the DMA engines that moved data (sorted, comma-joined, "none" when none;
- * null and model never count). ret is "sha256:<hex>".
+ * sha256 over the hard facts plus what the run adds: fio's version ("fio-3.33"), the
+ * media kind
+ * ("anon") and the machine's DMA engines as cp_dma_hardware_names() lists them: what
+ * software can imitate anywhere is no fact of a machine. ret is "sha256:<hex>".
  */
 void cp_host_fingerprint(const struct cp_host *host, const char *fio_version,
 			 const char *media, const char *dma,

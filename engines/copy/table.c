@@ -116,21 +116,30 @@ static const struct cp_copy_ops *widest_nt(void)
 	return widest;
 }
 
+/*
+ * The fastest by calibration. Kernels within AUTO_MARGIN of it are as fast, and which of
+ * them led was noise: of those memcpy, else the widest, so that two processes choose
+ * alike.
+ */
 static const struct cp_copy_ops *measured_best(enum cp_dir dir)
 {
 	const struct cp_copy_calibration *cal = cp_copy_calibrate();
-	const struct cp_copy_ops *best = cp_copy_find("memcpy");
-	double best_rate = 0;
+	const struct cp_copy_ops *plain = cp_copy_find("memcpy"), *best = plain;
+	double top = 0;
 
 	for (unsigned i = 0; i < cal->nr; i++) {
-		if (cal->rows[i].ops == best)
-			best_rate = cal->rows[i].bytes_per_s[dir] * AUTO_MARGIN;
+		if (cal->rows[i].bytes_per_s[dir] > top)
+			top = cal->rows[i].bytes_per_s[dir];
 	}
+	/* rows go by the table, from narrow to wide */
 	for (unsigned i = 0; i < cal->nr; i++) {
-		if (cal->rows[i].bytes_per_s[dir] > best_rate) {
-			best = cal->rows[i].ops;
-			best_rate = cal->rows[i].bytes_per_s[dir];
-		}
+		double rate = cal->rows[i].bytes_per_s[dir];
+
+		if (rate <= 0 || rate * AUTO_MARGIN < top)
+			continue;
+		best = cal->rows[i].ops;
+		if (best == plain)
+			break;
 	}
 	return best;
 }

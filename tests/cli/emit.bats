@@ -45,7 +45,7 @@ settings() {
 @test "emit: never" {
 	write bio '{read: never, write: never}' none
 	run settings modprobe
-	[ "$output" = "options cp_pmem queue_mode=0 queue_depth=128 q_per_node=8" ]
+	[ "$output" = "options cp_pmem queue_mode=0 queue_depth=128 q_per_node=8 dma_thresh_read=4294966784 dma_thresh_write=4294966784" ]
 	write mq '{read: never, write: never}' none
 	run settings modprobe
 	[[ $output == "options cp_pmem queue_mode=0"* ]]

@@ -11,7 +11,7 @@ setup_file() {
 }
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return 1
 	file=$BATS_TEST_TMPDIR/far
 	side=$BATS_TEST_TMPDIR/side
 	json=$BATS_TEST_TMPDIR/out.json

@@ -132,8 +132,8 @@ static void auto_follows_the_calibration(void **state)
 		assert_true(memcpy_rate > 0);
 		if (!strcmp(ops->name, "memcpy"))
 			assert_true(best <= memcpy_rate * 1.02);
-		else
-			assert_true(picked == best && picked > memcpy_rate * 1.02);
+		else /* as fast as the best, and really faster than memcpy */
+			assert_true(picked * 1.02 >= best && best > memcpy_rate * 1.02);
 	}
 }
 

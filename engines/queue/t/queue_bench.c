@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the block path itself costs, in a bare loop without fio: nanoseconds of this thread's
- * CPU time an I/O, median and range of the rounds. mq runs over the null engine, so that
- * nothing but the path is left.
+ * What the block path itself costs, in a bare loop without fio: nanoseconds of this
+ * thread's CPU time an I/O, median and range of the rounds. mq runs over the null engine,
+ * so that nothing but the path is left.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,8 +96,8 @@ static void measure(const char *name, bool mq, unsigned batch, uint64_t bytes)
 		ns[r] = (double)(cp_thread_cpu_ns() - start) / IOS;
 	}
 	cp_stat_median_interval(ns, ROUNDS, 0.95, &low, &high);
-	printf("%-28s %6.1f ns an I/O [%.1f..%.1f]\n", name, cp_stat_median(ns, ROUNDS), low,
-	       high);
+	printf("%-28s %6.1f ns an I/O [%.1f..%.1f]\n", name, cp_stat_median(ns, ROUNDS),
+	       low, high);
 	cp_sub_close(sub);
 	cp_dev_close(dev);
 	free(buf);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <string.h>
+
+#include "policies/served.h"
+
+static int named(const struct cp_action *act, const struct cp_served_arm *arms, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(arms[i].arm->name, act->name))
+			return (int)i;
+	return -1;
+}
+
+static bool same_way(const struct cp_action *act, const char *kernel,
+		     const struct cp_served_arm *served)
+{
+	if (strcmp(served->arm->path, act->path) != 0)
+		return false;
+	if (!strcmp(act->path, "dma") || !strcmp(served->arm->copy, act->copy))
+		return true;
+	return *kernel && !strcmp(served->copy, kernel);
+}
+
+int cp_policy_served(const struct cp_policy *policy,
+		     const struct cp_policy_answer *answer,
+		     const struct cp_served_arm *arms, size_t nr)
+{
+	const char *mode =
+		answer->rule ? policy->device.queue_mode : policy->fallback.queue_mode;
+	int own = answer->rule ? named(&answer->act, arms, nr) : -1;
+	const char *kernel = own >= 0 ? arms[own].copy : "";
+	bool any = false;
+	int way = -1;
+
+	if (own >= 0 && !strcmp(arms[own].arm->queue_mode, mode))
+		return own;
+	for (size_t i = 0; i < nr; i++) {
+		if (strcmp(arms[i].arm->queue_mode, mode) != 0)
+			continue;
+		any = true;
+		if (way < 0 && same_way(&answer->act, kernel, &arms[i]))
+			way = (int)i;
+	}
+	return any ? way : own;
+}
