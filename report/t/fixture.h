@@ -100,15 +100,15 @@ static inline void fixture_record(struct cp_record *record, const struct fixture
 		       : "none");
 	fixture_metrics(record, arm, state);
 	record->has_proof = true;
-	if (!dma)
-		snprintf(record->proof.copy, CP_WORD_MAX, "%s",
-			 strcmp(arm->copy, "nt") ? "memcpy" : "nt-avx512");
 	uint64_t bytes = (uint64_t)record->metrics[CP_METRIC_BYTES];
 
 	*(null	? &record->proof.bytes_simulated
 	  : dma ? &record->proof.bytes_dma
 		: &record->proof.bytes_cpu) = bytes;
-	snprintf(record->proof.copy, CP_WORD_MAX, "%s", dma ? "" : arm->copy);
+	snprintf(record->proof.copy, CP_WORD_MAX, "%s",
+		 dma			   ? ""
+		 : strcmp(arm->copy, "nt") ? "memcpy"
+					   : "nt-avx512");
 	snprintf(record->proof.dma, sizeof(record->proof.dma), "%s", dma ? arm->dma : "");
 }
 
