@@ -50,6 +50,7 @@ static int open_hctx(struct cp_dev *dev, struct cp_hctx *hctx)
 	for (unsigned t = 0; t < depth; t++)
 		hctx->free_tags[t] = depth - 1 - t;
 	hctx->nr_free = depth;
+	hctx->tagged = depth < (uint64_t)dev->cfg.jobs * (dev->cfg.iodepth + 1);
 	hctx->shared = dev->cfg.jobs > 1;
 	pthread_mutex_init(&hctx->lock, NULL);
 	pthread_cond_init(&hctx->cond, NULL);

@@ -30,27 +30,47 @@ void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx)
 	dev->dma->issue_pending(hctx->chan);
 }
 
+/* One completion; true when its I/O is finished with it. */
+static inline bool complete(const struct cp_dma_completion *done)
+{
+	struct cp_io *io = done->user;
+
+	if (__builtin_expect(done->result != CP_DMA_OK, 0)) {
+		io->error = EIO;
+		io->residue += done->residue;
+		io->dma_bytes -= done->residue;
+	}
+	return --io->pieces == 0;
+}
+
 unsigned cp_hctx_reap(struct cp_sub *sub)
 {
+	struct cp_hctx *hctx = sub->hctx;
 	struct cp_dma_completion done[32];
 
 	/* Completions belong to whoever sleeps on the interrupt: taken from under it, it
 	 * would sleep on for nothing. */
-	if (sub->hctx->reaper)
+	if (hctx->reaper)
 		return 0;
-	unsigned n = sub->dev->dma->reap(sub->hctx->chan, done, 32);
+	unsigned n = sub->dev->dma->reap(hctx->chan, done, 32);
+
+	if (hctx->shared) {
+		for (unsigned i = 0; i < n; i++) {
+			struct cp_io *io = done[i].user;
+
+			if (complete(&done[i]))
+				cp_sub_done(io->sub, io);
+		}
+		return n;
+	}
+	/* All are this submitter's: one store hands over the lot. */
+	unsigned tail = atomic_load_explicit(&sub->done_tail, memory_order_relaxed);
 
 	for (unsigned i = 0; i < n; i++) {
-		struct cp_io *io = done[i].user;
-
-		if (done[i].result != CP_DMA_OK) {
-			io->error = EIO;
-			io->residue += done[i].residue;
-			io->dma_bytes -= done[i].residue;
-		}
-		if (--io->pieces == 0)
-			cp_sub_done(io->sub, io);
+		if (complete(&done[i]))
+			sub->done[tail++ & sub->done_mask] = done[i].user;
 	}
+	atomic_store_explicit(&sub->done_tail, tail, memory_order_release);
 	return n;
 }
 
@@ -180,8 +200,9 @@ static void dispatch_dma(struct cp_sub *sub, struct cp_io *io,
 }
 
 /* A cache flush covers what has completed, and fio sends it while writes are in flight:
- * wait for those of this submitter first. */
-static void dispatch_sync(struct cp_sub *sub, struct cp_io *io)
+ * wait for those of this submitter first.
+ * behind: I/Os of the batch that come after it. */
+static void dispatch_sync(struct cp_sub *sub, struct cp_io *io, unsigned behind)
 {
 	struct cp_hctx *hctx = sub->hctx;
 
@@ -190,7 +211,7 @@ static void dispatch_sync(struct cp_sub *sub, struct cp_io *io)
 			atomic_load_explicit(&sub->done_tail, memory_order_acquire) -
 			sub->done_head;
 
-		if (done == sub->in_flight - 1) /* all but this one */
+		if (done == sub->in_flight - behind - 1) /* all but this one */
 			break;
 		cp_hctx_lock(hctx);
 		cp_hctx_ring(sub->dev, hctx);
@@ -217,12 +238,11 @@ static void dispatch_cpu(struct cp_sub *sub, struct cp_io *io,
 
 void cp_io_dispatch(struct cp_sub *sub, struct cp_io *const *ios, unsigned n)
 {
+	sub->in_flight += n;
 	for (unsigned i = 0; i < n; i++) {
 		struct cp_io *io = ios[i];
-
-		sub->in_flight++;
 		if (__builtin_expect(io->sync, 0)) {
-			dispatch_sync(sub, io);
+			dispatch_sync(sub, io, n - i - 1);
 			continue;
 		}
 		if (__builtin_expect(!cp_io_in_bounds(sub->dev, io), 0)) {

@@ -22,6 +22,9 @@ struct cp_hctx {
 	pthread_mutex_t lock;
 	bool shared;
 	struct cp_dma_chan *chan; /* NULL: CPU only */
+	/* No list is kept where tags cannot run out: as many as all submitters have I/Os.
+	 */
+	bool tagged;
 	unsigned nr_free;
 	uint32_t *free_tags; /* [queue_depth], LIFO so that the warmest is reused */
 	/* irq on a shared queue: one waiter sleeps on the channel, the others on cond */

@@ -41,19 +41,26 @@ void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
 	cp_io_account(sub, &io, 1, cp_ticks());
 }
 
+static bool take_tag(struct cp_hctx *hctx, struct cp_io *io)
+{
+	bool got;
+
+	cp_hctx_lock(hctx);
+	got = hctx->nr_free > 0;
+	if (got)
+		io->tag = hctx->free_tags[--hctx->nr_free];
+	cp_hctx_unlock(hctx);
+	return got;
+}
+
 int cp_sub_queue(struct cp_sub *sub, struct cp_io *io)
 {
 	struct cp_hctx *hctx = sub->hctx;
 
 	if (sub->nr_staged + sub->in_flight >= sub->cap)
 		return -EBUSY;
-	cp_hctx_lock(hctx);
-	if (!hctx->nr_free) {
-		cp_hctx_unlock(hctx);
+	if (hctx->tagged && !take_tag(hctx, io))
 		return -EBUSY;
-	}
-	io->tag = hctx->free_tags[--hctx->nr_free];
-	cp_hctx_unlock(hctx);
 	io_start(sub, io);
 	if (!sub->nr_staged)
 		sub->batch_ticks = cp_ticks();
@@ -199,7 +206,8 @@ unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_i
 	if (!n)
 		return 0;
 	cp_io_account(sub, done, n, cp_ticks());
-	free_tags(sub->hctx, done, n);
+	if (sub->hctx->tagged)
+		free_tags(sub->hctx, done, n);
 	sub->in_flight -= n;
 	return n;
 }
