@@ -79,17 +79,18 @@ int cp_fio_init(struct thread_data *td)
 {
 	struct cp_job *job = calloc(1, sizeof(*job));
 	struct cp_err err = {.msg = "out of memory"};
+	int rc = -ENOMEM;
 
 	if (job) {
 		job->ios = calloc(td->o.iodepth, sizeof(*job->ios));
 		job->done = calloc(td->o.iodepth + 1, sizeof(*job->done));
 		td->io_ops_data = job;
 	}
-	if (!job || !job->ios || !job->done || cp_shared_join(td, job, &err) != 0) {
+	if (job && job->ios && job->done)
+		rc = cp_shared_join(td, job, &err);
+	if (rc)
 		log_err("copypath: error: %s\n", err.msg);
-		return 1;
-	}
-	return 0;
+	return -rc; /* fio words it as an errno */
 }
 
 int cp_fio_io_u_init(struct thread_data *td, struct io_u *io_u)
@@ -139,8 +140,13 @@ void cp_fio_io_u_free(struct thread_data *td, struct io_u *io_u fio_unused)
 {
 	struct cp_job *job = td->io_ops_data;
 
-	if (job && job->sub)
-		cp_sub_drain(job->sub);
+	if (!job || !job->sub)
+		return;
+	cp_sub_drain(job->sub);
+	/* An I/O that fio holds back (it was BUSY) keeps its file open to the end, and
+	 * then close_file() never comes. */
+	if (job->counting && !cp_sub_measured(job->sub))
+		cp_sub_measure_end(job->sub);
 }
 
 void cp_fio_window(struct thread_data *td, struct cp_job *job)
@@ -190,7 +196,7 @@ void cp_fio_cleanup(struct thread_data *td)
 
 	if (!job)
 		return;
-	if (job->sub && job->counting && *sidecar)
+	if (job->sub && cp_sub_measured(job->sub) && *sidecar)
 		write_sidecar(td, job, sidecar);
 	cp_sub_close(job->sub);
 	if (job->shared)

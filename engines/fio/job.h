@@ -6,8 +6,9 @@
  * fio calls, in this order: get_file_size() for every job in the main thread (a device is
  * announced: who will share it, how large it must be); init() in each job's thread (the
  * device is opened by the first, before fio's clock starts); post_init(); I/O;
- * close_file() (clocks are stopped); io_u_free() (nothing may be in flight any more, the
- * buffers go); cleanup() (the sidecar line is written), also after a failed init().
+ * close_file() (clocks are stopped; it never comes while fio holds an I/O back);
+ * io_u_free() (nothing may be in flight any more, the buffers go); cleanup() (the sidecar
+ * line is written), also after a failed init().
  */
 #ifndef CP_ENGINES_FIO_JOB_H
 #define CP_ENGINES_FIO_JOB_H

@@ -17,6 +17,7 @@ struct cp_shared {
 	char *key;
 	unsigned jobs, left, iodepth;
 	uint64_t extent;
+	bool untimed; /* some job ends with its bytes, not by the clock */
 	bool writable, dir_used[2];
 	struct cp_dev *dev;
 	bool failed; /* the first to open told why; the others only stop */
@@ -109,6 +110,7 @@ int cp_shared_announce(struct thread_data *td, bool mq, uint64_t extent)
 		shared->iodepth = td->o.iodepth;
 	if (extent > shared->extent)
 		shared->extent = extent;
+	shared->untimed |= !td->o.time_based || td->o.verify != VERIFY_NONE;
 	shared->writable |= td_write(td) != 0;
 	shared->dir_used[CP_DIR_READ] |= td_read(td) != 0;
 	shared->dir_used[CP_DIR_WRITE] |= td_write(td) != 0;
@@ -131,6 +133,7 @@ static int open_dev(struct thread_data *td, struct cp_shared *shared, struct cp_
 	cfg.dir_used[CP_DIR_WRITE] = shared->dir_used[CP_DIR_WRITE];
 	cfg.jobs = shared->jobs;
 	cfg.iodepth = shared->iodepth;
+	cfg.timed = shared->jobs > 1 && !shared->untimed;
 	cfg.fio_version = fio_version_string;
 	cfg.topo = &topo;
 	rc = cp_dev_open(&cfg, &shared->dev, err);

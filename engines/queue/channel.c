@@ -73,8 +73,6 @@ static int open_channel(struct cp_dev *dev, struct cp_hctx *hctx, int submitter,
 		dev->cpu_taken[pick] = true;
 	else if (!dev->simulated)
 		dev->crowded = true;
-	snprintf(dev->dma_name, sizeof(dev->dma_name), "%s",
-		 dev->dma->describe(hctx->chan));
 	return 0;
 }
 

@@ -153,6 +153,7 @@ void cp_dev_close(struct cp_dev *dev)
 		pthread_cond_destroy(&hctx->cond);
 	}
 	free(dev->hctxs);
+	free(dev->subs);
 	cp_policy_table_free(dev->table);
 	cp_media_close(&dev->media);
 	pthread_mutex_destroy(&dev->lock);

@@ -13,6 +13,7 @@ void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *rou
 	unsigned char *near = (unsigned char *)io->near + from;
 	size_t len = (size_t)(io->bytes - from);
 	bool read = io->dir == CP_DIR_READ;
+	sub->kernels_used[io->dir] |= 1U << route->kernel[io->dir];
 	size_t residue = route->copy[io->dir](read ? near : far, read ? far : near, len,
 					      io->dir, sub->dev->attr);
 
@@ -61,6 +62,10 @@ unsigned cp_hctx_reap(struct cp_sub *sub)
 			if (complete(&done[i]))
 				cp_sub_done(io->sub, io);
 		}
+		hctx->progress += n;
+		sub->seen_progress = hctx->progress;
+		if (n && sub->dev->irq)
+			pthread_cond_broadcast(&hctx->cond);
 		return n;
 	}
 	/* All are this submitter's: one store hands over the lot. */

@@ -11,10 +11,16 @@
 #include "engines/queue/queue.h"
 
 /* How one decision is carried out. */
+#define CP_KERNELS_MAX 32
+
 struct cp_route {
 	bool dma;
 	cp_copy_fn copy[2]; /* by direction; for dma: what a fallback copies with */
+	uint8_t kernel[2];  /* index of the same in dev->kernels, for the proof */
 };
+
+/* Of a device's measuring window; see measure.c. */
+enum { WINDOW_WAITING, WINDOW_OPEN, WINDOW_CLOSED };
 
 struct cp_hctx {
 	/* Guards chan, the tags and the done rings of this queue's submitters when
@@ -30,7 +36,9 @@ struct cp_hctx {
 	/* irq on a shared queue: one waiter sleeps on the channel, the others on cond */
 	pthread_cond_t cond;
 	bool reaper;
-	unsigned pending; /* submitted since the last doorbell */
+	unsigned pending;  /* submitted since the last doorbell */
+	unsigned progress; /* completions reaped so far: has anything happened since I
+			      looked? */
 };
 
 struct cp_dev {
@@ -41,8 +49,8 @@ struct cp_dev {
 	bool mq, irq, ring_full_cpu, simulated;
 
 	const struct cp_dma_ops *dma; /* NULL: none */
-	char dma_name[CP_SPEC_TEXT_MAX];
-	char copy_name[CP_WORD_MAX];
+	unsigned nr_kernels;	      /* that routes use */
+	const struct cp_copy_ops *kernels[CP_KERNELS_MAX];
 	unsigned nr_hctx;
 	struct cp_hctx *hctxs;
 	uint16_t map[CP_TOPO_CPUS_MAX];
@@ -60,10 +68,12 @@ struct cp_dev {
 	int segment_shift; /* -1 when no power of two */
 	bool always_dma, no_channel;
 
-	/* the measuring window of the whole device: the first submitter's begin */
-	pthread_mutex_t lock; /* window, opening channels, notes */
-	bool window_open;
+	pthread_mutex_t lock; /* window, submitters, opening channels, notes */
+	_Atomic int window;
+	unsigned nr_ready;
 	uint64_t start_ns, start_process_ns, start_engine_ns;
+	unsigned nr_subs, subs_room;
+	struct cp_sub **subs;
 	char notes[512];
 };
 
@@ -72,7 +82,8 @@ struct cp_sub {
 	struct cp_hctx *hctx;
 	unsigned cap; /* of the arrays below: what can be in flight */
 	unsigned nr_staged, in_flight;
-	uint64_t batch_ticks; /* when the first of the staged was handed in */
+	unsigned seen_progress; /* of the hctx */
+	uint64_t batch_ticks;	/* when the first of the staged was handed in */
 	struct cp_io **staged;
 
 	/* Finished I/Os not yet handed back. Written under the hctx lock by whoever reaps
@@ -83,7 +94,10 @@ struct cp_sub {
 	unsigned done_head;
 	_Atomic unsigned done_tail;
 
+	clockid_t cpu_clock; /* of the submitting thread */
+	int seen;	     /* of dev->window */
 	bool measuring;
+	uint32_t kernels_used[2]; /* by direction, a bit each */
 	uint64_t window_ticks;
 	uint64_t start_ns, start_cpu_ns;
 	uint64_t end_ns, end_cpu_ns;
@@ -204,6 +218,17 @@ static inline void cp_io_account(struct cp_sub *sub, struct cp_io *const *ios, u
 	sub->bytes_offloaded += offloaded;
 	sub->proof.bytes_fallback += fallback;
 	sub->proof.errors += errors;
+}
+
+void cp_sub_window(struct cp_sub *sub, int window);
+
+/* Has the device's window opened or closed? Looked at with every I/O handed in. */
+static inline void cp_sub_watch(struct cp_sub *sub)
+{
+	int window = atomic_load_explicit(&sub->dev->window, memory_order_acquire);
+
+	if (__builtin_expect(window != sub->seen, 0))
+		cp_sub_window(sub, window);
 }
 
 static inline void cp_hctx_lock(struct cp_hctx *hctx)

@@ -1,55 +1,170 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The measuring window of a submitter and of its device. */
+/*
+ * The measuring window of a device and of its submitters.
+ *
+ * Timed submitters share one window: it opens when the last of them is ready and closes
+ * when the first of them ends, so that bytes, elapsed time and every CPU clock speak of
+ * the same span, in which all of them ran. Whoever opens or closes it reads the clocks of
+ * all threads at that moment; each submitter starts and stops counting at its next I/O.
+ *
+ * Others (a lone submitter, or jobs that end with their bytes) count everything from
+ * their own begin to their own end, and the device's window is the union.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "engines/queue/internal.h"
 
-void cp_sub_measure_begin(struct cp_sub *sub)
+static uint64_t clock_ns(clockid_t clock)
 {
-	struct cp_dev *dev = sub->dev;
+	struct timespec t;
 
+	if (clock_gettime(clock, &t) != 0)
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void start_counting(struct cp_sub *sub)
+{
 	memset(&sub->proof, 0, sizeof(sub->proof));
+	memset(sub->kernels_used, 0, sizeof(sub->kernels_used));
 	cp_hist_reset(&sub->lat);
 	sub->ios = 0;
 	sub->bytes = 0;
 	sub->bytes_moved = 0;
 	sub->bytes_offloaded = 0;
-	if (!dev->mq)
+	if (!sub->dev->mq)
 		sub->proof.effective_iodepth = 1;
+	sub->measuring = true;
+	sub->window_ticks = cp_ticks();
+}
+
+void cp_sub_window(struct cp_sub *sub, int window)
+{
+	sub->seen = window;
+	if (!sub->dev->cfg.timed)
+		return; /* counts by itself */
+	if (window == WINDOW_OPEN)
+		start_counting(sub);
+	else
+		sub->measuring = false;
+}
+
+/* The caller holds dev->lock, in these two. */
+static void open_window(struct cp_dev *dev)
+{
+	for (unsigned i = 0; i < dev->nr_subs; i++)
+		dev->subs[i]->start_cpu_ns = clock_ns(dev->subs[i]->cpu_clock);
+	dev->start_ns = cp_now_ns();
+	dev->start_process_ns = cp_process_cpu_ns();
+	dev->start_engine_ns = cp_dev_engine_cpu_ns(dev);
+	atomic_store_explicit(&dev->window, WINDOW_OPEN, memory_order_release);
+}
+
+static void read_device(struct cp_dev *dev, struct cp_sub *sub)
+{
+	sub->dev_end_ns = cp_now_ns();
+	sub->dev_process_ns = cp_process_cpu_ns() - dev->start_process_ns;
+	sub->dev_engine_ns = cp_dev_engine_cpu_ns(dev) - dev->start_engine_ns;
+}
+
+static void close_window(struct cp_dev *dev, struct cp_sub *first)
+{
+	read_device(dev, first);
+	for (unsigned i = 0; i < dev->nr_subs; i++) {
+		struct cp_sub *sub = dev->subs[i];
+
+		sub->end_cpu_ns = clock_ns(sub->cpu_clock);
+		sub->start_ns = dev->start_ns;
+		sub->end_ns = first->dev_end_ns;
+		sub->dev_end_ns = first->dev_end_ns;
+		sub->dev_process_ns = first->dev_process_ns;
+		sub->dev_engine_ns = first->dev_engine_ns;
+	}
+	atomic_store_explicit(&dev->window, WINDOW_CLOSED, memory_order_release);
+}
+
+void cp_sub_measure_begin(struct cp_sub *sub)
+{
+	struct cp_dev *dev = sub->dev;
+
 	pthread_mutex_lock(&dev->lock);
-	if (!dev->window_open) {
-		dev->window_open = true;
-		dev->start_ns = cp_now_ns();
-		dev->start_process_ns = cp_process_cpu_ns();
-		dev->start_engine_ns = cp_dev_engine_cpu_ns(dev);
+	bool waiting = atomic_load_explicit(&dev->window, memory_order_relaxed) ==
+		       WINDOW_WAITING;
+
+	if (dev->cfg.timed) {
+		dev->nr_ready++;
+		if (waiting && dev->nr_ready == dev->cfg.jobs)
+			open_window(dev);
+	} else {
+		if (waiting)
+			open_window(dev);
+		start_counting(sub);
+		sub->start_ns = cp_now_ns();
+		sub->start_cpu_ns = clock_ns(sub->cpu_clock);
 	}
 	pthread_mutex_unlock(&dev->lock);
-	sub->measuring = true;
-	sub->start_ns = cp_now_ns();
-	sub->start_cpu_ns = cp_thread_cpu_ns();
-	sub->window_ticks = cp_ticks();
-	sub->end_ns = 0;
+	cp_sub_watch(sub);
 }
 
 void cp_sub_measure_end(struct cp_sub *sub)
 {
 	struct cp_dev *dev = sub->dev;
 
-	if (!sub->measuring)
-		return;
-	sub->end_ns = cp_now_ns();
-	sub->end_cpu_ns = cp_thread_cpu_ns();
 	pthread_mutex_lock(&dev->lock);
-	sub->dev_end_ns = cp_now_ns();
-	sub->dev_process_ns = cp_process_cpu_ns() - dev->start_process_ns;
-	sub->dev_engine_ns = cp_dev_engine_cpu_ns(dev) - dev->start_engine_ns;
+	int window = atomic_load_explicit(&dev->window, memory_order_relaxed);
+
+	if (dev->cfg.timed && window == WINDOW_OPEN) {
+		close_window(dev, sub);
+	} else if (!dev->cfg.timed && sub->measuring) {
+		sub->end_ns = cp_now_ns();
+		sub->end_cpu_ns = clock_ns(sub->cpu_clock);
+		read_device(dev, sub);
+	}
 	pthread_mutex_unlock(&dev->lock);
+	cp_sub_watch(sub);
 }
 
-bool cp_sub_measuring(const struct cp_sub *sub)
+bool cp_sub_measured(const struct cp_sub *sub)
 {
-	return sub->measuring;
+	return sub->end_ns != 0;
+}
+
+/* The kernels that really copied, each once: "memcpy/nt-avx512". */
+static void name_kernels(const struct cp_sub *sub, char *name, size_t size)
+{
+	const struct cp_dev *dev = sub->dev;
+	size_t used = 0;
+
+	name[0] = '\0';
+	for (unsigned d = 0; d < 2; d++) {
+		for (unsigned k = 0; k < dev->nr_kernels; k++) {
+			const char *kernel = dev->kernels[k]->name;
+			bool again = d && (sub->kernels_used[0] & 1U << k);
+
+			if (!(sub->kernels_used[d] & 1U << k) || again)
+				continue;
+			int n = snprintf(name + used, size - used, "%s%s",
+					 used ? "/" : "", kernel);
+			if (n < 0 || (size_t)n >= size - used) {
+				name[used] = '\0'; /* whole names only */
+				return;
+			}
+			used += (size_t)n;
+		}
+	}
+}
+
+static void name_dma(const struct cp_sub *sub, char *name, size_t size)
+{
+	struct cp_hctx *hctx = sub->hctx;
+
+	name[0] = '\0';
+	if (!hctx || !hctx->chan)
+		return;
+	cp_hctx_lock(hctx);
+	snprintf(name, size, "%s", sub->dev->dma->describe(hctx->chan));
+	cp_hctx_unlock(hctx);
 }
 
 void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
@@ -74,8 +189,8 @@ void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 		out->proof.bytes_dma = sub->bytes_offloaded;
 	out->proof.node = dev->media.node;
 	snprintf(out->proof.verify, sizeof(out->proof.verify), "off");
-	snprintf(out->proof.copy, sizeof(out->proof.copy), "%s", dev->copy_name);
-	snprintf(out->proof.dma, sizeof(out->proof.dma), "%s", dev->dma_name);
+	name_kernels(sub, out->proof.copy, sizeof(out->proof.copy));
+	name_dma(sub, out->proof.dma, sizeof(out->proof.dma));
 	snprintf(out->provenance.media, sizeof(out->provenance.media), "%s",
 		 dev->media.provenance);
 	snprintf(out->provenance.attr, sizeof(out->provenance.attr), "native");

@@ -22,8 +22,8 @@
  * queue share its channel under the queue's lock.
  *
  * Measuring: nothing is counted until cp_sub_measure_begin(); I/Os that finish after it
- * count, latency only of those also handed in after it. cp_sub_measure_end() takes the
- * clocks.
+ * count, latency only of those also handed in after it. With cfg.timed counting starts
+ * when all submitters have begun and stops when the first ends (engines/queue/measure.c).
  */
 #ifndef CP_ENGINES_QUEUE_QUEUE_H
 #define CP_ENGINES_QUEUE_QUEUE_H
@@ -58,6 +58,7 @@ struct cp_dev_cfg {
 	uint64_t segment;  /* bytes of one near segment; > 0 */
 	uint32_t jobs;	   /* submitters that will share it */
 	uint32_t iodepth;  /* of each, as asked: jobs x iodepth is the policy's load */
+	bool timed;	   /* submitters run by the clock: they share one window */
 	bool policy_force; /* use a policy of another fingerprint */
 	const char *fio_version;    /* for the fingerprint; "" outside fio */
 	const struct cp_topo *topo; /* must outlive the device */
@@ -114,7 +115,8 @@ unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_i
 
 void cp_sub_measure_begin(struct cp_sub *sub);
 void cp_sub_measure_end(struct cp_sub *sub); /* again = a later end of the same window */
-bool cp_sub_measuring(const struct cp_sub *sub);
+/* A window of this submitter was opened and closed: there is something to report. */
+bool cp_sub_measured(const struct cp_sub *sub);
 
 /* All figures of this submitter and, as it saw it, of the device. out->lat must point to
  * a histogram; build, fio and job are the caller's. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the arm and the policy ask for, turned into routes that a decision only points at.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,30 +10,33 @@
 #include "engines/dma/hardware.h"
 #include "engines/queue/internal.h"
 
+static uint8_t kernel_index(struct cp_dev *dev, const struct cp_copy_ops *ops)
+{
+	for (unsigned i = 0; i < dev->nr_kernels; i++) {
+		if (dev->kernels[i] == ops)
+			return (uint8_t)i;
+	}
+	/* the table of kernels is shorter than this */
+	assert(dev->nr_kernels < CP_KERNELS_MAX);
+	dev->kernels[dev->nr_kernels] = ops;
+	return (uint8_t)dev->nr_kernels++;
+}
+
 /* Kernels of one copy word. A direction that will not be measured (a verify pass) reads
  * and writes with memcpy, so that nt-avx512 writes can be verified. */
-static int bind(const struct cp_dev *dev, const char *copy, struct cp_route *route,
-		char name[CP_WORD_MAX], struct cp_err *err)
+static int bind(struct cp_dev *dev, const char *copy, struct cp_route *route,
+		struct cp_err *err)
 {
-	const struct cp_copy_ops *ops[2] = {NULL, NULL};
-
 	for (int d = 0; d < 2; d++) {
 		const char *word = dev->cfg.dir_used[d] ? copy : "memcpy";
-		int rc = cp_copy_bind(word, (enum cp_dir)d, &ops[d], err);
+		const struct cp_copy_ops *ops;
+		int rc = cp_copy_bind(word, (enum cp_dir)d, &ops, err);
 
 		if (rc)
 			return rc;
-		route->copy[d] = ops[d]->fn;
+		route->copy[d] = ops->fn;
+		route->kernel[d] = kernel_index(dev, ops);
 	}
-	if (!name)
-		return 0;
-	bool both = dev->cfg.dir_used[0] && dev->cfg.dir_used[1] && ops[0] != ops[1];
-	int one = dev->cfg.dir_used[CP_DIR_READ] ? CP_DIR_READ : CP_DIR_WRITE;
-
-	if (both)
-		snprintf(name, CP_WORD_MAX, "%.15s/%.15s", ops[0]->name, ops[1]->name);
-	else
-		snprintf(name, CP_WORD_MAX, "%s", ops[one]->name);
 	return 0;
 }
 
@@ -73,7 +77,7 @@ static int route_action(struct cp_dev *dev, const struct cp_action *act,
 	const char *copy = act->copy[0] ? act->copy : dev->arm.copy;
 
 	route->dma = !strcmp(act->path, "dma") && dev->mq;
-	return bind(dev, copy, route, NULL, err);
+	return bind(dev, copy, route, err);
 }
 
 static int policy_routes(struct cp_dev *dev, struct cp_err *err)
@@ -99,7 +103,7 @@ static int policy_routes(struct cp_dev *dev, struct cp_err *err)
 				policy.name, act->name);
 	}
 	if (rc)
-		cp_err_prefix(err, "policy: ");
+		cp_err_prefix(err, "policy");
 	cp_policy_free(&policy);
 	return rc;
 }
@@ -107,7 +111,7 @@ static int policy_routes(struct cp_dev *dev, struct cp_err *err)
 int cp_dev_routes(struct cp_dev *dev, struct cp_err *err)
 {
 	const struct cp_arm *arm = &dev->arm;
-	int rc = bind(dev, arm->copy, &dev->cpu_route, dev->copy_name, err);
+	int rc = bind(dev, arm->copy, &dev->cpu_route, err);
 
 	if (rc)
 		return rc;
@@ -118,7 +122,6 @@ int cp_dev_routes(struct cp_dev *dev, struct cp_err *err)
 	dev->min_segments = arm->dma_min_segments;
 	if (!strcmp(arm->path, "dma")) {
 		dev->always_dma = true;
-		dev->copy_name[0] = '\0';
 		return 0;
 	}
 	if (strcmp(arm->path, "auto") != 0)

@@ -26,6 +26,7 @@ void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
 {
 	struct cp_dev *dev = sub->dev;
 
+	cp_sub_watch(sub);
 	io_start(sub, io);
 	io->submit_ticks = cp_ticks();
 	if (io->sync) {
@@ -57,6 +58,7 @@ int cp_sub_queue(struct cp_sub *sub, struct cp_io *io)
 {
 	struct cp_hctx *hctx = sub->hctx;
 
+	cp_sub_watch(sub);
 	if (sub->nr_staged + sub->in_flight >= sub->cap)
 		return -EBUSY;
 	if (hctx->tagged && !take_tag(hctx, io))
@@ -111,24 +113,27 @@ static unsigned nr_done(const struct cp_sub *sub)
 
 /*
  * irq on a shared queue. One waiter sleeps on the channel's eventfd and reaps for all;
- * the others sleep on the condition until the reaper has something for them or leaves.
+ * the others sleep on the condition until something was reaped or the reaper leaves.
+ * Whoever finds that something was reaped since it last looked does not sleep at all.
  */
 static void wait_shared_irq(struct cp_sub *sub)
 {
 	struct cp_hctx *hctx = sub->hctx;
 
 	pthread_mutex_lock(&hctx->lock);
-	unsigned had = nr_done(sub);
-
-	while (hctx->reaper && nr_done(sub) == had)
+	while (hctx->reaper && hctx->progress == sub->seen_progress)
 		pthread_cond_wait(&hctx->cond, &hctx->lock);
-	if (nr_done(sub) == had) {
+	if (hctx->progress != sub->seen_progress) {
+		sub->seen_progress = hctx->progress;
+	} else {
 		hctx->reaper = true;
 		pthread_mutex_unlock(&hctx->lock);
 		sub->dev->dma->wait(hctx->chan, IRQ_TIMEOUT_NS);
 		pthread_mutex_lock(&hctx->lock);
 		hctx->reaper = false;
 		cp_hctx_reap(sub);
+		/* also with nothing reaped: somebody else has to sleep on the channel now
+		 */
 		pthread_cond_broadcast(&hctx->cond);
 	}
 	pthread_mutex_unlock(&hctx->lock);
@@ -160,8 +165,6 @@ static unsigned look(struct cp_sub *sub)
 		return 0;
 	unsigned n = cp_hctx_reap(sub);
 
-	if (n && sub->dev->irq)
-		pthread_cond_broadcast(&hctx->cond);
 	pthread_mutex_unlock(&hctx->lock);
 	return n;
 }
@@ -225,6 +228,33 @@ static int sub_alloc(struct cp_sub *sub, unsigned cap)
 	return sub->staged && sub->done ? 0 : -ENOMEM;
 }
 
+static int add_sub(struct cp_dev *dev, struct cp_sub *sub)
+{
+	if (dev->nr_subs == dev->subs_room) {
+		unsigned room = dev->subs_room ? dev->subs_room * 2 : 4;
+		struct cp_sub **subs = reallocarray(dev->subs, room, sizeof(*subs));
+
+		if (!subs)
+			return -ENOMEM;
+		dev->subs = subs;
+		dev->subs_room = room;
+	}
+	dev->subs[dev->nr_subs++] = sub;
+	return 0;
+}
+
+static void drop_sub(struct cp_dev *dev, const struct cp_sub *sub)
+{
+	pthread_mutex_lock(&dev->lock);
+	for (unsigned i = 0; i < dev->nr_subs; i++) {
+		if (dev->subs[i] == sub) {
+			dev->subs[i] = dev->subs[--dev->nr_subs];
+			break;
+		}
+	}
+	pthread_mutex_unlock(&dev->lock);
+}
+
 int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err)
 {
 	struct cp_sub *sub = aligned_alloc(64, (sizeof(*sub) + 63) / 64 * 64);
@@ -236,6 +266,7 @@ int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err)
 	memset(sub, 0, sizeof(*sub));
 	sub->dev = dev;
 	cp_hist_reset(&sub->lat);
+	pthread_getcpuclockid(pthread_self(), &sub->cpu_clock);
 	/* Room for as many as fio may hand in, and one flush. */
 	if (sub_alloc(sub, dev->cfg.iodepth + 1) != 0) {
 		rc = cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "out of memory");
@@ -246,6 +277,13 @@ int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err)
 		rc = cp_dev_channel(dev, sub->hctx, cpu, err);
 		if (rc)
 			goto out_free;
+	}
+	pthread_mutex_lock(&dev->lock);
+	rc = add_sub(dev, sub);
+	pthread_mutex_unlock(&dev->lock);
+	if (rc) {
+		cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "out of memory");
+		goto out_free;
 	}
 	*ret_sub = sub;
 	return 0;
@@ -277,6 +315,7 @@ void cp_sub_close(struct cp_sub *sub)
 	if (!sub)
 		return;
 	cp_sub_drain(sub);
+	drop_sub(sub->dev, sub);
 	free(sub->staged);
 	free(sub->done);
 	free(sub);

@@ -164,13 +164,30 @@ agree() {
 }
 
 @test "the CPU parts add up to the process total" {
-	for more in "--path=cpu" "--path=dma --dma=sw" "--path=dma --dma=sw --completion=irq"; do
+	for more in "--path=cpu" "--path=dma --dma=sw" "--path=dma --dma=sw --completion=irq" \
+		"--path=cpu --numjobs=2" "--path=dma --dma=sw --numjobs=2"; do
 		rm -f "$side"
 		# shellcheck disable=SC2086
 		engine "$ASYNC" --rw=read --bs=64k --size=64m --time_based=1 --runtime=700ms \
 			--ramp_time=100ms --iodepth=16 $more
-		jq -e '.dev_cpu_process_ns as $all | (.cpu_submit_ns + .dev_cpu_engine_ns) as $sum |
+		jq -es '.[0].dev_cpu_process_ns as $all |
+			((map(.cpu_submit_ns) | add) + .[0].dev_cpu_engine_ns) as $sum |
 			(($all - $sum) | fabs) < 0.03 * $all' "$side"
+		# one window for all jobs
+		jq -es 'map(.dev_start_ns) | unique | length == 1' "$side"
+	done
+}
+
+@test "more I/Os than tags: held back by fio, and the figures are whole" {
+	for more in "--path=cpu" "--path=dma --dma=sw"; do
+		for _ in 1 2 3 4; do
+			rm -f "$side"
+			# shellcheck disable=SC2086
+			engine "$ASYNC" --rw=read --bs=4k --size=64m --time_based=1 --runtime=100ms \
+				--iodepth=16 --queue_depth=8 $more
+			jq -e '.cpu_submit_ns > 0 and .cpu_submit_ns <= .dev_cpu_process_ns and
+				.proof.effective_iodepth == 8' "$side"
+		done
 	done
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <errno.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "engines/queue/queue.h"
@@ -375,6 +376,88 @@ static void test_window(void **state)
 	rig_close(&rig);
 }
 
+/* Description: timed submitters share one window: it opens with the last to be ready and
+ * closes with the first to end, for all of them. */
+static void test_shared_window(void **state)
+{
+	struct cp_dev_cfg cfg = config("queue_mode=bio copy=memcpy");
+	unsigned char buf[4096];
+	struct cp_io io = {.near = buf, .bytes = sizeof(buf)};
+	struct cp_hist lat[2];
+	struct cp_sidecar_job out[2] = {{.lat = &lat[0]}, {.lat = &lat[1]}};
+	struct cp_sub *second;
+	struct cp_err err;
+	(void)state;
+
+	cfg.jobs = 2;
+	cfg.timed = true;
+	struct rig rig = rig_open(&cfg);
+
+	assert_int_equal(cp_sub_open(rig.dev, &second, &err), 0);
+	cp_sub_measure_begin(rig.sub);
+	cp_sub_bio(rig.sub, &io); /* the other still warms up */
+	assert_false(cp_sub_measured(rig.sub));
+	cp_sub_measure_begin(second);
+	cp_sub_bio(rig.sub, &io);
+	cp_sub_bio(rig.sub, &io);
+	cp_sub_bio(second, &io);
+	cp_sub_measure_end(second);
+	cp_sub_bio(rig.sub, &io); /* the other has ended */
+	cp_sub_measure_end(rig.sub);
+	assert_true(cp_sub_measured(rig.sub));
+	cp_sub_report(rig.sub, &out[0]);
+	cp_sub_report(second, &out[1]);
+	assert_int_equal(out[0].ios, 2);
+	assert_int_equal(out[1].ios, 1);
+	assert_int_equal(out[0].dev_start_ns, out[1].dev_start_ns);
+	assert_int_equal(out[0].dev_end_ns, out[1].dev_end_ns);
+	assert_int_equal(out[0].dev_cpu_process_ns, out[1].dev_cpu_process_ns);
+	cp_sub_close(second);
+	rig_close(&rig);
+}
+
+/* Description: the proof names the kernels that really copied, of a policy's rules too.
+ */
+static void test_kernels_named(void **state)
+{
+	static const char text[] =
+		"schema: 1\nkind: policy\nname: t\nrules:\n"
+		"  - when: {rw: write}\n    sizes:\n"
+		"      - {upto: 4k, do: {name: a, path: cpu, copy: memcpy}}\n"
+		"      - {upto: max, do: {name: b, path: cpu, copy: nt}}\n"
+		"default: {queue_mode: bio, path: cpu, copy: memcpy}\n";
+	static const struct {
+		uint64_t bytes;
+		const char *kernel;
+	} cases[] = {{4096, "memcpy"}, {65536, "nt-"}};
+	char path[] = "/tmp/queue-test-XXXXXX", settings[128];
+	int fd = mkstemp(path);
+	unsigned char *buf = calloc(1, 65536);
+	(void)state;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(fd);
+	snprintf(settings, sizeof(settings),
+		 "queue_mode=bio path=auto copy=memcpy policy=%s", path);
+	for (size_t c = 0; c < 2; c++) {
+		struct cp_dev_cfg cfg = config(settings);
+		struct rig rig = rig_open(&cfg);
+		struct cp_io io = {
+			.near = buf, .bytes = cases[c].bytes, .dir = CP_DIR_WRITE};
+
+		cp_sub_measure_begin(rig.sub);
+		cp_sub_bio(rig.sub, &io);
+		struct cp_proof proof = proof_of(&rig);
+
+		assert_ptr_equal(strstr(proof.copy, cases[c].kernel), proof.copy);
+		assert_null(strchr(proof.copy, '/'));
+		rig_close(&rig);
+	}
+	unlink(path);
+	free(buf);
+}
+
 /* Description: an engine that moves no data counts its bytes as simulated and touches
  * nothing. */
 static void test_simulated(void **state)
@@ -573,12 +656,20 @@ static void test_map(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),	 cmocka_unit_test(test_thresholds),
-		cmocka_unit_test(test_bounds),	 cmocka_unit_test(test_tags),
-		cmocka_unit_test(test_reap_max), cmocka_unit_test(test_ring_full),
-		cmocka_unit_test(test_window),	 cmocka_unit_test(test_simulated),
-		cmocka_unit_test(test_sync),	 cmocka_unit_test(test_shared),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_map),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_thresholds),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_tags),
+		cmocka_unit_test(test_reap_max),
+		cmocka_unit_test(test_ring_full),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_shared_window),
+		cmocka_unit_test(test_kernels_named),
+		cmocka_unit_test(test_simulated),
+		cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_map),
 	};
 	struct cp_err err;
 
