@@ -62,6 +62,25 @@ void cp_policy_read_text(struct cp_yaml *doc, const struct cp_yaml_node *map,
 		cp_yaml_text(doc, node, key, buf, size);
 }
 
+void cp_policy_read_field(struct cp_yaml *doc, const struct cp_yaml_node *map,
+			  const char *key, char *buf, size_t size)
+{
+	const struct cp_field *field = cp_field_find(cp_arm_fields, key);
+	const struct cp_yaml_node *node = cp_yaml_get(map, key);
+	struct cp_err err = {0};
+	char text[CP_SPEC_TEXT_MAX];
+	struct cp_arm arm;
+
+	if (!node || cp_yaml_is_null(node) ||
+	    !cp_yaml_text(doc, node, key, text, sizeof(text)))
+		return;
+	cp_arm_init(&arm);
+	if (cp_field_parse(field, &arm, text, &err))
+		cp_yaml_problem(doc, node, "%s", err.msg);
+	else
+		snprintf(buf, size, "%s", text);
+}
+
 void cp_policy_read_uint(struct cp_yaml *doc, const struct cp_yaml_node *map,
 			 const char *key, uint64_t max, uint32_t *ret)
 {
@@ -209,8 +228,8 @@ static void read_default(struct cp_yaml *doc, const struct cp_yaml_node *map,
 			    sizeof(arm->queue_mode));
 	cp_policy_read_word(doc, map, "path", cp_policy_paths, arm->path,
 			    sizeof(arm->path));
-	cp_policy_read_text(doc, map, "copy", arm->copy, sizeof(arm->copy));
-	cp_policy_read_text(doc, map, "dma", arm->dma, sizeof(arm->dma));
+	cp_policy_read_field(doc, map, "copy", arm->copy, sizeof(arm->copy));
+	cp_policy_read_field(doc, map, "dma", arm->dma, sizeof(arm->dma));
 	if (!strcmp(arm->path, "dma") && strcmp(arm->queue_mode, "mq") != 0)
 		cp_yaml_problem(doc, cp_yaml_get(map, "path"),
 				"path 'dma' in queue_mode '%s' is impossible; expected "
@@ -245,6 +264,12 @@ int cp_policy_read(const char *path, struct cp_policy *ret_policy, struct cp_err
 	struct cp_policy policy;
 	int rc = cp_yaml_load(path, &doc, err);
 
+	if (rc && !strstr(err->msg, "expected")) {
+		const struct cp_err why = *err;
+
+		return cp_err_set(err, why.exit, -rc, "%s; expected a policy file",
+				  why.msg);
+	}
 	if (rc)
 		return rc;
 	cp_policy_init(&policy);

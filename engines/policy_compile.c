@@ -181,8 +181,17 @@ static int cut_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static unsigned gather_cuts(const struct compile *c, const struct key *key,
-			    uint64_t *cuts)
+static int too_many_cuts(const struct compile *c, const struct key *key)
+{
+	return cp_err_set(c->err, CP_EXIT_USAGE, E2BIG,
+			  "policy has more than %u ends of intervals at jobs %u load %u "
+			  "segments %u; expected at most %u",
+			  CUTS_MAX - 1, key->jobs, key->load, key->segments,
+			  CUTS_MAX - 1);
+}
+
+static int gather_cuts(const struct compile *c, const struct key *key, uint64_t *cuts,
+		       unsigned *ret_nr)
 {
 	unsigned nr = 0;
 
@@ -191,18 +200,25 @@ static unsigned gather_cuts(const struct compile *c, const struct key *key,
 
 		if (!when_holds(&rule->when, key))
 			continue;
-		for (unsigned k = 0; k < rule->nr_sizes && nr + 2 < CUTS_MAX; k++) {
+		for (unsigned k = 0; k < rule->nr_sizes; k++) {
 			const uint64_t ends[] = {size_above(rule, k),
 						 rule->sizes[k].upto};
 
-			for (unsigned e = 0; e < 2; e++)
-				if (ends[e] && ends[e] < UINT32_MAX)
-					cuts[nr++] = ends[e];
+			for (unsigned e = 0; e < 2; e++) {
+				if (!ends[e] || ends[e] >= UINT32_MAX)
+					continue;
+				/* One is kept for the last. A cut left out would be a
+				 * wrong answer. */
+				if (nr + 1 == CUTS_MAX)
+					return too_many_cuts(c, key);
+				cuts[nr++] = ends[e];
+			}
 		}
 	}
 	qsort(cuts, nr, sizeof(cuts[0]), cut_cmp);
 	cuts[nr++] = UINT32_MAX; /* stands for every larger size */
-	return nr;
+	*ret_nr = nr;
+	return 0;
 }
 
 static int pick_slowly(const struct compile *c, const struct key *key, uint64_t bytes,
@@ -226,14 +242,17 @@ static int fill_row(const struct compile *c, const struct key *key,
 		    struct cp_policy_row *row)
 {
 	uint64_t cuts[CUTS_MAX];
-	unsigned nr_cuts = gather_cuts(c, key, cuts), nr = 0;
+	unsigned nr_cuts = 0, nr = 0;
+	int rc = gather_cuts(c, key, cuts, &nr_cuts);
 
+	if (rc)
+		return rc;
 	for (unsigned i = 0; i < 8; i++)
 		row->upto[i] = UINT32_MAX;
 	for (unsigned i = 0; i < nr_cuts; i++) {
 		uint16_t index;
-		int rc = pick_slowly(c, key, cuts[i], &index);
 
+		rc = pick_slowly(c, key, cuts[i], &index);
 		if (rc)
 			return rc;
 		if (i && index == row->act[nr]) { /* goes on */

@@ -14,6 +14,9 @@ void cp_policy_read_word(struct cp_yaml *doc, const struct cp_yaml_node *map,
 			 size_t size);
 void cp_policy_read_text(struct cp_yaml *doc, const struct cp_yaml_node *map,
 			 const char *key, char *buf, size_t size);
+/* A word of the arm's field of that name: what this build does not serve is a problem. */
+void cp_policy_read_field(struct cp_yaml *doc, const struct cp_yaml_node *map,
+			  const char *key, char *buf, size_t size);
 void cp_policy_read_uint(struct cp_yaml *doc, const struct cp_yaml_node *map,
 			 const char *key, uint64_t max, uint32_t *ret);
 void cp_policy_read_double(struct cp_yaml *doc, const struct cp_yaml_node *map,

@@ -93,7 +93,7 @@ static void read_action(struct cp_yaml *doc, const struct cp_yaml_node *size,
 		cp_yaml_problem(doc, map, "'%s' has no 'path'; expected cpu or dma", key);
 	cp_policy_read_word(doc, map, "path", cp_policy_paths, act->path,
 			    sizeof(act->path));
-	cp_policy_read_text(doc, map, "copy", act->copy, sizeof(act->copy));
+	cp_policy_read_field(doc, map, "copy", act->copy, sizeof(act->copy));
 	if (!strcmp(act->path, "dma") && *act->copy)
 		cp_yaml_problem_key(doc, cp_yaml_get(map, "copy"),
 				    "'copy' has no meaning with path dma; expected none");

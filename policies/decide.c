@@ -58,11 +58,13 @@ static int row_alloc(struct learn_row *row, struct cp_err *err)
 	row->ln_elapsed = calloc(nr, sizeof(double));
 	row->ln_p99 = calloc(nr, sizeof(double));
 	row->excluded = calloc(nr, sizeof(bool));
+	row->beyond = calloc(nr, sizeof(bool));
 	row->sure = calloc(nr, sizeof(double));
 	row->incumbent = calloc(row->nr_grid, sizeof(int));
 	row->choice = calloc(row->nr_grid, sizeof(int));
 	if (!row->mean || !row->var || !row->dof || !row->ln_elapsed || !row->ln_p99 ||
-	    !row->excluded || !row->sure || !row->incumbent || !row->choice)
+	    !row->excluded || !row->beyond || !row->sure || !row->incumbent ||
+	    !row->choice)
 		return learn_no_memory(err);
 	return 0;
 }
@@ -197,12 +199,12 @@ static void limit(const struct cp_objective *objective, struct learn_row *row, u
 	for (unsigned c = 0; c < row->nr_curves; c++) {
 		size_t at = (size_t)c * row->nr_grid + g;
 
-		if (!isnan(objective->min_bw_frac) &&
-		    row->ln_elapsed[at] - fastest > -log(objective->min_bw_frac))
-			row->excluded[at] = true;
-		/* A bound that no arm keeps cannot choose between them. */
-		if (slo && any && row->ln_p99[at] > log(objective->slo_p99_ns))
-			row->excluded[at] = true;
+		row->beyond[at] =
+			(!isnan(objective->min_bw_frac) &&
+			 row->ln_elapsed[at] - fastest > -log(objective->min_bw_frac)) ||
+			/* A bound that no arm keeps cannot choose between them. */
+			(slo && any && row->ln_p99[at] > log(objective->slo_p99_ns));
+		row->excluded[at] |= row->beyond[at];
 	}
 }
 
@@ -225,7 +227,7 @@ double learn_better(const struct learn_row *row, unsigned a, unsigned b, unsigne
  * which weighs the modes against each other; where it was not, bio's CPU arms stand in
  * for mq's (and rules.c says so).
  */
-static bool standby(const struct learn_row *row, unsigned c)
+bool learn_standby(const struct learn_row *row, unsigned c)
 {
 	if (!strcmp(row->curves[c].arm->queue_mode, "mq"))
 		return false;
@@ -257,7 +259,7 @@ static void confide(struct learn_row *row, unsigned g)
 		for (unsigned b = 0; b < row->nr_curves; b++) {
 			if (b == a || isnan(row->mean[(size_t)b * row->nr_grid + g]))
 				continue;
-			if (standby(row, b))
+			if (learn_standby(row, b))
 				continue;
 			rivals++;
 			if (!row->excluded[(size_t)b * row->nr_grid + g])
@@ -268,16 +270,19 @@ static void confide(struct learn_row *row, unsigned g)
 	}
 }
 
-/* What ran before there was a policy: bio with the default copy, or the nearest thing
- * that was measured at this size. */
+/*
+ * The incumbent is what ran before there was a policy: the CPU copy `auto` in bio. Where
+ * that was not measured the same copy in mq stands for it. Any other arm is a candidate
+ * and no incumbent, however much it may look like one: where none of these is known the
+ * default holds.
+ */
 static unsigned incumbency(const struct cp_arm *arm)
 {
-	if (strcmp(arm->path, "cpu") != 0)
+	if (strcmp(arm->path, "cpu") != 0 || strcmp(arm->copy, "auto") != 0)
 		return 0;
-	return 1U + (!strcmp(arm->queue_mode, "bio") ? 4U : 0U) +
-	       (!strcmp(arm->copy, "auto")     ? 2U
-		: !strcmp(arm->copy, "memcpy") ? 1U
-					       : 0U);
+	return !strcmp(arm->queue_mode, "bio")	? 2U
+	       : !strcmp(arm->queue_mode, "mq") ? 1U
+						: 0U;
 }
 
 void learn_decide(const struct cp_learn *learn, struct learn_row *row)
@@ -286,7 +291,8 @@ void learn_decide(const struct cp_learn *learn, struct learn_row *row)
 		unsigned best = 0;
 
 		for (unsigned c = 0; c < row->nr_curves; c++) {
-			row->excluded[(size_t)c * row->nr_grid + g] = standby(row, c);
+			row->excluded[(size_t)c * row->nr_grid + g] =
+				learn_standby(row, c);
 			predict(&learn->objective, row, c, g);
 			if (isnan(row->mean[(size_t)c * row->nr_grid + g]))
 				row->ln_elapsed[(size_t)c * row->nr_grid + g] =
@@ -298,7 +304,10 @@ void learn_decide(const struct cp_learn *learn, struct learn_row *row)
 		for (unsigned c = 0; c < row->nr_curves; c++) {
 			unsigned rank = incumbency(row->curves[c].arm);
 
-			if (rank > best && open_at(row, c, g)) {
+			/* Also one that is no rule's choice (standby) or beyond a limit.
+			 */
+			if (rank > best &&
+			    !isnan(row->mean[(size_t)c * row->nr_grid + g])) {
 				best = rank;
 				row->incumbent[g] = (int)c;
 			}

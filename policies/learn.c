@@ -204,6 +204,13 @@ static int keep(struct cp_learn *learn, const struct cp_record *record,
 	return 0;
 }
 
+bool cp_learn_is_verified(const struct cp_record *record)
+{
+	const char *verify = record->proof.verify;
+
+	return record->has_proof && *verify && strcmp(verify, "off") != 0;
+}
+
 int cp_learn_add(struct cp_learn *learn, const struct cp_record *record,
 		 struct cp_err *err)
 {
@@ -214,6 +221,10 @@ int cp_learn_add(struct cp_learn *learn, const struct cp_record *record,
 	learn_rows_free(learn);
 	if (cp_record_failed(record, reason, sizeof(reason))) {
 		learn->counts.failed++;
+		return 0;
+	}
+	if (cp_learn_is_verified(record)) {
+		learn->counts.verified++;
 		return 0;
 	}
 	if (!strcmp(record->provenance.dma, "modelled")) {

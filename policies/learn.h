@@ -2,8 +2,9 @@
 /*
  * Records in, policy out. Feed samples one by one (streaming), then solve.
  *
- * What is fed: samples whose proof holds. cp_learn_add() drops failed and modelled-null
- * records and counts them; mixed provenance or hosts are an error that names both.
+ * What is fed: samples whose proof holds. cp_learn_add() drops failed, verified and
+ * modelled-null records and counts them; mixed provenance or hosts are an error that
+ * names both.
  */
 #ifndef CP_POLICIES_LEARN_H
 #define CP_POLICIES_LEARN_H
@@ -16,9 +17,15 @@ struct cp_learn; /* the collection of samples */
 
 struct cp_learn_counts {
 	uint64_t used, failed, modelled;
+	uint64_t verified; /* took time to check the data, so their figures are no copy's
+			    */
 	uint64_t unusable; /* lacked a metric (bandwidth, CPU, p99) that the objective
 			      needs */
 };
+
+/* Did the sample check its data (`verify` other than off)? Then its figures hold the time
+ * of the check and are fit for no comparison. */
+bool cp_learn_is_verified(const struct cp_record *record);
 
 int cp_learn_new(const struct cp_objective *objective, struct cp_learn **ret,
 		 struct cp_err *err);
@@ -48,6 +55,9 @@ struct cp_regret {
 };
 int cp_policy_regret(struct cp_learn *learn, const struct cp_policy *policy,
 		     struct cp_regret *ret, struct cp_err *err);
+/* What the figures are over: "24 contexts", or "18 of 24 contexts (in the other 6 ...)".
+ * Returns buf. */
+const char *cp_regret_span_words(const struct cp_regret *regret, char *buf, size_t size);
 
 /* Per context and arm, what was measured: for reports and explain. Sorted by context,
  * then arm name; valid until the learn is freed or added to. */

@@ -72,9 +72,10 @@ struct learn_row {
 	uint64_t *grid;
 	/* [curve * nr_grid + point]; NaN mean: the arm is not known there */
 	double *mean, *var, *dof, *ln_elapsed, *ln_p99;
-	bool *excluded;
+	bool *excluded; /* no rule's choice: standby, or beyond a hard limit */
+	bool *beyond;	/* a hard limit */
 	double *sure;	/* P(regret <= 2 %) */
-	int *incumbent; /* curve by point, -1 = none was measured */
+	int *incumbent; /* curve by point, standby or not; -1 = not known there */
 	int *choice;	/* curve by point after compression */
 };
 
@@ -126,6 +127,8 @@ int learn_curves(struct cp_learn *learn, struct cp_err *err);
 /* decide.c */
 int learn_grid_make(struct learn_row *row, struct cp_err *err);
 void learn_decide(const struct cp_learn *learn, struct learn_row *row);
+/* Not for rules: a bio arm where the CPU was measured in mq as well. */
+bool learn_standby(const struct learn_row *row, unsigned c);
 /* P(J of a <= (1 + slack) J of b) at a point, by Student's t. */
 double learn_better(const struct learn_row *row, unsigned a, unsigned b, unsigned point,
 		    double slack);

@@ -135,23 +135,40 @@ static void lean(const struct learn_row *row, struct piece *piece)
 	}
 }
 
+/* The incumbent that speaks for a piece: the one in its middle, else any in it. Where it
+ * was not measured the default does the same copy, only without a name. */
+static int incumbent_of(const struct learn_row *row, const struct piece *piece)
+{
+	int found = row->incumbent[(piece->first + piece->last) / 2];
+
+	for (unsigned g = piece->first; g <= piece->last && found < 0; g++)
+		found = row->incumbent[g];
+	return found;
+}
+
+/* A hard limit that the incumbent breaks comes before any doubt about J. */
+static bool beats_incumbent(const struct learn_row *row, unsigned a, unsigned g)
+{
+	int incumbent = row->incumbent[g];
+
+	if (incumbent < 0 || isnan(pieces_mean(row, a, g)))
+		return false;
+	return row->beyond[(size_t)incumbent * row->nr_grid + g] ||
+	       learn_better(row, a, (unsigned)incumbent, g, 0.0) >= LEARN_SURE;
+}
+
 /* Undecided: an arm that is confidently better than the incumbent all along, else it. */
 static void choose_use(const struct learn_row *row, struct piece *piece)
 {
-	unsigned middle = (piece->first + piece->last) / 2;
 	double least = INFINITY;
 
-	piece->use = row->incumbent[middle];
+	piece->use = incumbent_of(row, piece);
 	for (unsigned a = 0; a < row->nr_curves; a++) {
 		double sum = 0.0;
-		bool better = piece->use >= 0;
+		bool better = true;
 
 		for (unsigned g = piece->first; g <= piece->last && better; g++) {
-			int incumbent = row->incumbent[g];
-
-			better = incumbent >= 0 && !isnan(pieces_mean(row, a, g)) &&
-				 learn_better(row, a, (unsigned)incumbent, g, 0.0) >=
-					 LEARN_SURE;
+			better = beats_incumbent(row, a, g);
 			sum += pieces_mean(row, a, g);
 		}
 		if (better && sum < least) {

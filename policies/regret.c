@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Measured regret: what a policy answers against the best measured arm, never a guess. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,4 +69,19 @@ int cp_policy_regret(struct cp_learn *learn, const struct cp_policy *policy,
 	free(values);
 	*ret = regret;
 	return 0;
+}
+
+const char *cp_regret_span_words(const struct cp_regret *regret, char *buf, size_t size)
+{
+	const char *plural = regret->contexts == 1 ? "" : "s";
+
+	if (!regret->unknown)
+		snprintf(buf, size, "%u context%s", regret->contexts, plural);
+	else
+		snprintf(buf, size,
+			 "%u of %u context%s (in the other %u the policy's arm was not "
+			 "measured in its queue mode)",
+			 regret->contexts - regret->unknown, regret->contexts, plural,
+			 regret->unknown);
+	return buf;
 }

@@ -24,6 +24,7 @@ static void row_free(struct learn_row *row)
 	free(row->ln_elapsed);
 	free(row->ln_p99);
 	free(row->excluded);
+	free(row->beyond);
 	free(row->sure);
 	free(row->incumbent);
 	free(row->choice);

@@ -120,7 +120,9 @@ static void note_row(struct cp_learn *learn, const struct learn_row *row,
 	for (unsigned i = 0; i < pieces->nr; i++) {
 		const struct piece *p = &pieces->p[i];
 
-		if (p->use < 0)
+		/* The incumbent where nothing is known to be better: no claim about mq.
+		 */
+		if (p->use < 0 || learn_standby(row, (unsigned)p->use))
 			continue;
 		const struct cp_arm *arm = row->curves[p->use].arm;
 

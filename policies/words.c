@@ -159,6 +159,15 @@ static void put_thresh(FILE *out, const char *dir, uint64_t bytes)
 		fprintf(out, "%s never to DMA", dir);
 }
 
+bool cp_policy_has_dma(const struct cp_policy *policy)
+{
+	for (unsigned r = 0; r < policy->nr_rules; r++)
+		for (unsigned i = 0; i < policy->rules[r].nr_sizes; i++)
+			if (!strcmp(policy->rules[r].sizes[i].act.path, "dma"))
+				return true;
+	return false;
+}
+
 static void put_device(FILE *out, const struct cp_policy *policy)
 {
 	const struct cp_device *device = &policy->device;
@@ -183,6 +192,11 @@ static void put_device(FILE *out, const struct cp_policy *policy)
 		fprintf(out, "; costs %.1f %% more than the full rules",
 			device->regret_pct);
 	fputc('\n', out);
+	if (strcmp(device->queue_mode, "mq") != 0 && cp_policy_has_dma(policy))
+		fprintf(out,
+			"the rules for DMA take effect only with queue_mode=mq; in %s "
+			"the CPU copies\n",
+			device->queue_mode);
 }
 
 static void put_origin(FILE *out, const struct cp_policy *policy)
@@ -269,4 +283,9 @@ void cp_policy_answer_words(const struct cp_policy *policy,
 	}
 	if (!isnan(size->confidence))
 		fprintf(out, ", confidence %.1f %%", 100.0 * size->confidence);
+	if (cp_policy_needs_mq(policy, &answer))
+		fprintf(out,
+			"; takes effect only with queue_mode=mq, and the device is set "
+			"to %s",
+			policy->device.queue_mode);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A policy and its answers as JSON. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "policies/objective.h"
@@ -138,7 +139,32 @@ json_t *cp_policy_json(const struct cp_policy *policy)
 			 policy->fallback.path, "copy", policy->fallback.copy);
 }
 
-/* The action with the settings the device gives it. */
+/* Does the answer need the queue mode that the policy does not set? bio never uses DMA,
+ * so a rule for it tells what mq would do. */
+bool cp_policy_needs_mq(const struct cp_policy *policy,
+			const struct cp_policy_answer *answer)
+{
+	return answer->rule && !strcmp(answer->act.path, "dma") &&
+	       strcmp(policy->device.queue_mode, "mq") != 0;
+}
+
+/* Why the answer is not simply a decided one of the device: null, or words. */
+static json_t *reason_json(const struct cp_policy *policy,
+			   const struct cp_policy_answer *answer)
+{
+	bool needs_mq = cp_policy_needs_mq(policy, answer);
+	const char *why = !answer->rule		  ? "no_rule"
+			  : answer->rule->decided ? ""
+						  : answer->rule->reason;
+	char text[CP_WORD_MAX + sizeof(CP_POLICY_NEEDS_MQ) + 2];
+
+	snprintf(text, sizeof(text), "%s%s%s", why, *why && needs_mq ? ", " : "",
+		 needs_mq ? CP_POLICY_NEEDS_MQ : "");
+	return *text ? json_string(text) : json_null();
+}
+
+/* The action with the settings the device gives it. DMA in a bio device is shown in mq,
+ * where it was measured. */
 static json_t *arm_json(const struct cp_policy *policy,
 			const struct cp_policy_answer *answer)
 {
@@ -183,13 +209,10 @@ json_t *cp_policy_answer_json(const struct cp_policy *policy,
 	bool decided = found && answer.rule->decided;
 	json_t *best = decided || !found ? action_json(&answer.act)
 					 : action_json(&answer.size->best);
-	json_t *reason = decided ? json_null()
-			 : found ? json_string(answer.rule->reason)
-				 : json_string("no_rule");
 
 	return json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o}", "name", answer.act.name,
 			 "arm", arm_json(policy, &answer), "decided", decided,
 			 "confidence", number(found ? answer.size->confidence : NAN),
 			 "gain_pct", number(found ? answer.size->gain_pct : NAN), "best",
-			 best, "reason", reason);
+			 best, "reason", reason_json(policy, &answer));
 }

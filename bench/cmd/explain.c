@@ -100,8 +100,8 @@ static int take_value(const struct cp_field *field, const json_t *value, void *o
 
 	if (!text || strlen(text) >= field->size)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "'%s' is no text under %zu bytes", field->name,
-				  field->size);
+				  "'%s' is no text of under %zu bytes; expected one",
+				  field->name, field->size);
 	snprintf(at, field->size, "%s", text);
 	return 0;
 }
@@ -129,8 +129,10 @@ static int decode_context(const json_t *obj, struct cp_context *context,
 		known |= !strcmp(context->rw, rws[i]);
 	if (!known || !json_object_get(obj, "rw"))
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "rw '%s'; expected read, write, randread or randwrite",
-				  json_object_get(obj, "rw") ? context->rw : "");
+				  "%s '%s'; expected read, write, randread or randwrite",
+				  json_object_get(obj, "rw") ? "unknown rw"
+							     : "context has no",
+				  json_object_get(obj, "rw") ? context->rw : "rw");
 	if (!json_object_get(obj, "bs") || !context->bs)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				  "context has no 'bs'; expected bytes");
@@ -174,11 +176,15 @@ static enum cp_exit answer_lines(const struct cp_policy *policy, bool json)
 			continue;
 		json_t *obj = json_loadb(line, (size_t)len, JSON_REJECT_DUPLICATES, &why);
 		int rc = obj ? decode_context(obj, &context, &err)
-			     : cp_err_set(&err, CP_EXIT_USAGE, EINVAL, "no JSON: %s",
+			     : cp_err_set(&err, CP_EXIT_USAGE, EINVAL,
+					  "no JSON: %s; expected the "
+					  "context of a record",
 					  why.text);
 
 		if (rc) {
-			cp_err_prefix(&err, "<stdin>:%u", nr);
+			/* What is wrong inside of a context is told by name. */
+			cp_err_prefix(&err, "<stdin>:%u:%d: error", nr,
+				      obj || why.column < 1 ? 1 : why.column);
 			code = cp_cmd_fail(&err);
 		} else {
 			code = answer(policy, &context, json);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "bench/cmd/cmd.h"
 #include "engines/base/yaml.h"
@@ -176,12 +177,30 @@ static int read_manifest(struct learn_run *run)
 	return rc;
 }
 
+/* Before anything is read or warned of: are they all there? */
+static int check_sources(struct learn_run *run)
+{
+	struct stat st;
+
+	for (unsigned i = 0; i < run->nr_sources; i++)
+		if (stat(run->sources[i], &st))
+			return cp_err_set(run->err, CP_EXIT_USAGE, errno,
+					  "cannot read '%s': %s; expected a run "
+					  "directory or a .jsonl file",
+					  run->sources[i], strerror(errno));
+	return 0;
+}
+
 static int read_sources(struct learn_run *run)
 {
 	const struct cp_record_read_opts opts = {.warn = cp_cmd_warn_cb};
+	int rc = check_sources(run);
+
+	if (rc)
+		return rc;
 
 	for (run->at = 0; run->at < run->nr_sources; run->at++) {
-		int rc = read_manifest(run);
+		rc = read_manifest(run);
 
 		if (!rc)
 			rc = cp_record_read(run->sources[run->at], &opts, add_record, run,
@@ -229,24 +248,27 @@ static int print_json(const struct learn_run *run, const struct cp_policy *polic
 	mean = isnan(regret->mean_pct) ? json_null() : json_real(regret->mean_pct);
 	worst = isnan(regret->worst_pct) ? json_null() : json_real(regret->worst_pct);
 	json_t *doc = json_pack(
-		"{s:i, s:i, s:{s:I, s:I, s:I, s:I}, s:{s:i, s:i, s:o, s:o}, s:o, s:o, "
+		"{s:i, s:i, s:{s:I, s:I, s:I, s:I, s:I}, s:{s:i, s:i, s:o, s:o}, s:o, "
+		"s:o, "
 		"s:o}",
 		"decided", (int)intervals(policy, true), "undecided",
 		(int)intervals(policy, false), "records", "used", (json_int_t)counts.used,
-		"failed", (json_int_t)counts.failed, "modelled",
-		(json_int_t)counts.modelled, "unusable", (json_int_t)counts.unusable,
-		"measured_regret", "contexts", (int)regret->contexts, "unknown",
-		(int)regret->unknown, "mean_pct", mean, "worst_pct", worst, "notes",
-		notes, "pareto", cp_pareto_json(&policy->objective, cells, nr), "policy",
+		"failed", (json_int_t)counts.failed, "verified",
+		(json_int_t)counts.verified, "modelled", (json_int_t)counts.modelled,
+		"unusable", (json_int_t)counts.unusable, "measured_regret", "contexts",
+		(int)regret->contexts, "unknown", (int)regret->unknown, "mean_pct", mean,
+		"worst_pct", worst, "notes", notes, "pareto",
+		cp_pareto_json(&policy->objective, cells, nr), "policy",
 		cp_policy_json(policy));
 
 	if (!doc)
-		return -ENOMEM;
-	int rc = json_dumpf(doc, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-
+		return cp_err_set(run->err, CP_EXIT_INTERNAL, ENOMEM,
+				  "not enough memory for the JSON document");
+	/* Whether stdout took it is cp_cmd_finish()'s to say, as for every verb. */
+	json_dumpf(doc, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
 	putchar('\n');
 	json_decref(doc);
-	return rc;
+	return 0;
 }
 
 static void summary(const struct learn_run *run, const struct cp_policy *policy,
@@ -254,6 +276,7 @@ static void summary(const struct learn_run *run, const struct cp_policy *policy,
 {
 	struct cp_learn_counts counts;
 	const struct cp_learn_cell *cells;
+	char span[160];
 	size_t nr;
 	unsigned decided = intervals(policy, true), open = intervals(policy, false);
 
@@ -261,6 +284,8 @@ static void summary(const struct learn_run *run, const struct cp_policy *policy,
 	fprintf(stderr, "learned from %" PRIu64 " samples", counts.used);
 	if (counts.failed)
 		fprintf(stderr, ", %" PRIu64 " failed ones left out", counts.failed);
+	if (counts.verified)
+		fprintf(stderr, ", %" PRIu64 " with verify on left out", counts.verified);
 	if (counts.modelled)
 		fprintf(stderr, ", %" PRIu64 " modelled ones left out", counts.modelled);
 	if (counts.unusable)
@@ -272,10 +297,9 @@ static void summary(const struct learn_run *run, const struct cp_policy *policy,
 	if (!isnan(regret->mean_pct))
 		fprintf(stderr,
 			"measured regret of the policy: %.1f %% mean, %.1f %% worst, "
-			"over %u "
-			"contexts\n",
+			"over %s\n",
 			regret->mean_pct, regret->worst_pct,
-			regret->contexts - regret->unknown);
+			cp_regret_span_words(regret, span, sizeof(span)));
 	if (run->out) {
 		cp_policy_words(policy, stderr);
 		if (!cp_learn_cells(run->learn, &cells, &nr, run->err))

@@ -166,7 +166,7 @@ static bool fill_row(struct cp_compare_row *row, double *scratch)
 		return true;
 	row->paired = na == nb && na == row->a->nr_samples && nb == row->b->nr_samples &&
 		      na <= CP_SIGNED_RANK_MAX && !row->a->nr_failed &&
-		      !row->b->nr_failed;
+		      !row->b->nr_failed && !row->a->nr_verified && !row->b->nr_verified;
 	if (row->paired) {
 		for (size_t i = 0; i < na; i++)
 			d[i] = log(vb[i] / va[i]);
@@ -264,10 +264,17 @@ static void note_rows(struct cp_compare *compare)
 	}
 	if (unpaired)
 		note(compare,
-		     "%zu rows are not paired (unequal or failed samples): their ratios "
+		     "%zu rows are not paired (unequal, failed or verified samples): "
+		     "their ratios "
 		     "and "
 		     "intervals are from medians",
 		     unpaired);
+	if (compare->a->nr_verified || compare->b->nr_verified)
+		note(compare,
+		     "left out: %llu samples of A and %llu of B had verify on, so their "
+		     "figures hold the time of the check",
+		     (unsigned long long)compare->a->nr_verified,
+		     (unsigned long long)compare->b->nr_verified);
 	if (provenance)
 		note(compare, "%zu rows compare figures of different provenance",
 		     provenance);

@@ -68,6 +68,13 @@ static bool is_damaged(const struct cp_gate_cell *a, const struct cp_gate_cell *
 			 (unsigned long long)a->nr_failed,
 			 (unsigned long long)b->nr_failed,
 			 a->nr_failed ? a->failed : b->failed);
+	else if (a->nr_verified || b->nr_verified)
+		snprintf(buf, size,
+			 "samples with verify on: %llu of the baseline, %llu of the "
+			 "candidate; their figures hold the time of the check, expected "
+			 "verify off",
+			 (unsigned long long)a->nr_verified,
+			 (unsigned long long)b->nr_verified);
 	else if (a->mixed || b->mixed)
 		snprintf(buf, size, "the samples of the %s differ in provenance",
 			 a->mixed ? "baseline" : "candidate");

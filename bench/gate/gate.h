@@ -5,14 +5,17 @@
  * Per cell and metric the samples are paired in time order and d = ln(B/A), positive is
  * worse (bench/gate/metric.h). Pairs 1 to 10 screen: flagged when the one-sided exact
  * signed-rank p <= 0.05 and the Hodges-Lehmann estimate exceeds half the margin. The
- * other pairs, at least 20, confirm: the same test on d - margin, Holm over the flagged,
- * at 0.01. OK needs the one-sided 95 % upper bound of d inside the margin. IMPROVED is
- * the mirror image of REGRESSED.
+ * other pairs, at least 20, confirm: the same test on d - margin, Holm at 0.01 over the
+ * family, which is all metrics of the gate that were flagged as worse. OK needs the
+ * one-sided 95 % upper bound of d inside the margin. IMPROVED is the mirror image of
+ * REGRESSED with a family of its own, those flagged as better: neither claim weakens or
+ * strengthens the other.
  *
  * Minimum detectable effect, what the confirming test finds in 80 % of cases:
  *   mde = margin + (z(1 - 0.01/k) + z(0.80)) * sd(d) * sqrt((pi/3) / n)
- * with k flagged metrics (at least 1), n confirming pairs, and pi/3 for the efficiency of
- * the signed-rank test under the normal distribution (Lehmann, Nonparametrics, 2.4).
+ * with k metrics flagged as worse (at least 1), n confirming pairs, and pi/3 for the
+ * efficiency of the signed-rank test under the normal distribution (Lehmann,
+ * Nonparametrics, 2.4).
  */
 #ifndef CP_BENCH_GATE_GATE_H
 #define CP_BENCH_GATE_GATE_H
@@ -68,7 +71,7 @@ struct cp_gate_report {
 	size_t nr_rows, capacity;
 	struct cp_gate_row *rows; /* after cp_gate_sort(): worst first */
 	size_t counts[CP_VERDICT_NR];
-	size_t nr_flagged;
+	size_t nr_worse; /* flagged as worse: the family of REGRESSED */
 	unsigned nr_notes;
 	char notes[12][640];
 };

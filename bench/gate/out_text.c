@@ -5,7 +5,7 @@
 #include "bench/gate/output.h"
 
 #define MDE_FORMULA "margin + (z(1 - 0.01/k) + z(0.80)) * sd(d) * sqrt((pi/3) / n)"
-#define MDE_WORDS   "k flagged metrics, n confirming pairs"
+#define MDE_WORDS   "k metrics flagged as worse, n confirming pairs"
 
 double cp_gate_row_pct(const struct cp_gate_row *row, double d)
 {

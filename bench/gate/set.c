@@ -6,6 +6,7 @@
 
 #include "bench/gate/set.h"
 #include "engines/base/units.h"
+#include "policies/learn.h"
 
 #define CELL_KEY_MAX 4096
 
@@ -173,6 +174,11 @@ int cp_gate_set_add(struct cp_gate_set *set, const struct cp_record *record,
 		if (!cell->nr_failed++)
 			snprintf(cell->failed, sizeof(cell->failed), "sample %u: %s",
 				 record->sample, why);
+		return 0;
+	}
+	if (cp_learn_is_verified(record)) {
+		set->nr_verified++;
+		cell->nr_verified++;
 		return 0;
 	}
 	if (!cell->nr_samples)

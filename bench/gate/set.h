@@ -29,9 +29,10 @@ struct cp_gate_cell {
 	struct cp_provenance provenance;
 	bool mixed; /* its samples differ in provenance */
 	size_t nr_samples, capacity;
-	struct cp_gate_sample *samples; /* those that did not fail */
+	struct cp_gate_sample *samples; /* neither failed nor verified */
 	uint64_t nr_failed;
-	char failed[320]; /* why the first failed one did */
+	char failed[320];     /* why the first failed one did */
+	uint64_t nr_verified; /* checked their data: figures with the check's own time */
 };
 
 struct cp_gate_set {
@@ -41,7 +42,7 @@ struct cp_gate_set {
 	char broken[CP_ERR_MSG_MAX]; /* "": manifest and records could be read whole */
 	size_t nr_cells, capacity;
 	struct cp_gate_cell *cells; /* in order of appearance */
-	uint64_t nr_records, nr_failed, nr_duplicates;
+	uint64_t nr_records, nr_failed, nr_verified, nr_duplicates;
 	char duplicate[512]; /* the first one, in words */
 	char run[CP_NAME_MAX], host[CP_NAME_MAX], other_host[CP_NAME_MAX];
 	json_t *index, *seen; /* cell key -> place; samples met, for duplicates */
@@ -49,7 +50,7 @@ struct cp_gate_set {
 
 void cp_gate_set_init(struct cp_gate_set *set);
 void cp_gate_set_free(struct cp_gate_set *set);
-/* Count one record in, also a failed or duplicated one. */
+/* Count one record in, also a failed, verified or duplicated one. */
 int cp_gate_set_add(struct cp_gate_set *set, const struct cp_record *record,
 		    struct cp_err *err);
 /*

@@ -321,6 +321,19 @@ static void test_error_places(void **state)
 		{RULE "      - {upto: 4k}\n", ":6:9: ", "no 'do'"},
 		{RULE "      - {upto: 4k, do: {path: dma, copy: nt}}\n",
 		 ":6:36: ", "copy"},
+		{RULE "      - {upto: 4k, do: {path: cpu, copy: nonsense}}\n",
+		 ":6:42: ", "nonsense"},
+		{RULE "      - {upto: 4k, do: {path: cpu, copy: nt-avx}}\n",
+		 ":6:42: ", "did you mean 'nt-avx2'"},
+		{HEAD
+		 "undecided:\n  - when: {rw: read}\n    sizes: [{upto: max, use: {path: "
+		 "cpu}, best: {path: cpu, copy: mempcy}}]\n",
+		 ":5:67: ", "memcpy"},
+		{HEAD "default: {copy: nonsense}\n", ":3:17: ", "nonsense"},
+		{HEAD "default: {queue_mode: mq, path: dma, dma: nonsense}\n",
+		 ":3:43: ", "nonsense"},
+		{HEAD "default: {queue_mode: mq, path: dma, dma: idxd}\n",
+		 ":3:43: ", "not available in this version"},
 		{RULE "      - {upto: 4k, do: {path: cpu}}\n"
 		      "      - {upto: 4k, do: {path: cpu}}\n",
 		 ":7:16: ", "does not rise"},
@@ -469,6 +482,58 @@ static void test_too_many_breakpoints(void **state)
 	cp_policy_free(&policy);
 }
 
+/* Five intervals all alike, nine ends: each upto, and each above but the first. */
+static void same_action_rule(struct cp_rule *rule, unsigned nth)
+{
+	rule->decided = true;
+	rule->when.dir = CP_DIR_READ;
+	snprintf(rule->when.layer, sizeof(rule->when.layer), "none");
+	snprintf(rule->when.attr, sizeof(rule->when.attr), "wb");
+	snprintf(rule->when.numa, sizeof(rule->when.numa), "local");
+	rule->when.jobs = rule->when.load = rule->when.segments =
+		(struct cp_range){0, CP_POLICY_OPEN};
+	rule->nr_sizes = 5;
+	for (unsigned i = 0; i < rule->nr_sizes; i++) {
+		struct cp_policy_size *size = &rule->sizes[i];
+
+		size->upto = 512ULL * (5 * nth + i + 1);
+		snprintf(size->act.path, sizeof(size->act.path), "cpu");
+		snprintf(size->act.copy, sizeof(size->act.copy), "auto");
+	}
+}
+
+/* Description: more ends of intervals than a row gathers are refused, not left out: the
+ * table would answer otherwise than the reference. One fewer is served, like it. */
+static void test_too_many_ends(void **state)
+{
+	static const struct {
+		unsigned rules;
+		int rc;
+	} cases[] = {{113, 0}, {114, -E2BIG}}; /* of nine ends: 1023 are kept */
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		struct cp_policy policy;
+		struct cp_policy_table *table;
+		struct cp_err err = {0};
+
+		cp_policy_init(&policy);
+		policy.rules = calloc(cases[c].rules, sizeof(*policy.rules));
+		assert_non_null(policy.rules);
+		policy.nr_rules = cases[c].rules;
+		for (unsigned r = 0; r < policy.nr_rules; r++)
+			same_action_rule(&policy.rules[r], r);
+		assert_int_equal(
+			cp_policy_compile(&policy, "none", "wb", "local", &table, &err),
+			cases[c].rc);
+		if (cases[c].rc)
+			assert_non_null(strstr(err.msg, "ends of intervals"));
+		else
+			cp_policy_table_free(table);
+		cp_policy_free(&policy);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +544,7 @@ int main(void)
 		cmocka_unit_test(test_all_problems),
 		cmocka_unit_test(test_documented_form),
 		cmocka_unit_test(test_too_many_breakpoints),
+		cmocka_unit_test(test_too_many_ends),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -2,8 +2,8 @@
 /* What the learner takes, refuses and reports. */
 #include "policies/t/world.h"
 
-/* Description: failed and modelled records are left out and counted; so are those without
- * a metric the objective needs. */
+/* Description: failed and modelled records are left out and counted; so are those with
+ * verify on and those without a metric the objective needs. */
 static void test_counts(void **state)
 {
 	struct cp_learn *learn = new_learn("balanced");
@@ -22,8 +22,18 @@ static void test_counts(void **state)
 	make_record(&cpu, 65536, 2, 1.0, 1.0, &record);
 	record.metrics[CP_METRIC_CPU_NS] = record.metrics[CP_METRIC_CPU_PCT] = NAN;
 	add(learn, &record);
+	for (unsigned n = 0; n < 3; n++) {
+		static const char *const words[] = {"crc32c", "other", "off"};
+
+		make_record(&cpu, 65536, 3 + n, 1.0, 1.0, &record);
+		record.has_proof = true;
+		record.proof.bytes_cpu = (uint64_t)record.metrics[CP_METRIC_BYTES];
+		snprintf(record.proof.verify, CP_WORD_MAX, "%s", words[n]);
+		add(learn, &record);
+	}
 	cp_learn_counts(learn, &counts);
-	assert_int_equal(counts.used, 1);
+	assert_int_equal(counts.verified, 2);
+	assert_int_equal(counts.used, 2);
 	assert_int_equal(counts.failed, 1);
 	assert_int_equal(counts.modelled, 1);
 	assert_int_equal(counts.unusable, 1);
@@ -219,6 +229,29 @@ static void test_regret(void **state)
 	gsl_rng_free(rng);
 }
 
+/* Description: regret says what it is over: all contexts, or how many of them. */
+static void test_regret_span(void **state)
+{
+	static const struct {
+		unsigned contexts, unknown;
+		const char *words;
+	} cases[] = {{1, 0, "1 context"},
+		     {24, 0, "24 contexts"},
+		     {24, 6,
+		      "18 of 24 contexts (in the other 6 the policy's arm was not "
+		      "measured in its queue mode)"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct cp_regret regret = {.contexts = cases[i].contexts,
+						 .unknown = cases[i].unknown};
+		char buf[160];
+
+		assert_string_equal(cp_regret_span_words(&regret, buf, sizeof(buf)),
+				    cases[i].words);
+	}
+}
+
 /* Description: cells come sorted, with medians and Pareto marks. */
 static void test_cells(void **state)
 {
@@ -258,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_constant_samples),
 		cmocka_unit_test(test_hard_limit),
 		cmocka_unit_test(test_regret),
+		cmocka_unit_test(test_regret_span),
 		cmocka_unit_test(test_cells),
 	};
 

@@ -72,7 +72,7 @@ setup() {
 	JSON
 	[ "$status" -eq 2 ]
 	[[ ${lines[0]} == '{"name":"cpu/nt"'* ]]
-	[[ $output == *"<stdin>:2: "*sideways* ]]
+	[[ $output == *"<stdin>:2:1: error: "*sideways* ]]
 	run "$copypath" explain "$policy" --at - --json <<<'{"rw":'
 	[ "$status" -eq 2 ]
 	run "$copypath" explain "$policy" --at - --json <<<'{"rw":"read","bs":-1}'
@@ -121,4 +121,64 @@ setup() {
 	[[ $output == *"fits any host"* ]]
 	[[ $output == *"CPU copy auto (default) in bio"* ]]
 	[[ $output == *"reads of 64k and more to DMA, writes of 32k and more to DMA"* ]]
+}
+
+# Description: what is wrong on stdin is told with line and column, and what is expected.
+@test "explain: places on stdin" {
+	while IFS='|' read -r line place what; do
+		run "$copypath" explain "$policy" --at - --json <<<"$line"
+		[ "$status" -eq 2 ]
+		[[ $output == "$place: error: $what"*"; expected "* ]]
+	done <<-'CASES'
+	{"rw":"sideways","bs":4096}|<stdin>:1:1|unknown rw 'sideways'
+	{"bs":4096}|<stdin>:1:1|context has no 'rw'
+	{"rw":"read"}|<stdin>:1:1|context has no 'bs'
+	{"rw":"read","bs":-1}|<stdin>:1:1|'bs' is no whole number
+	{"rw":7,"bs":4096}|<stdin>:1:1|'rw' is no text
+	[1]|<stdin>:1:1|line is no object
+	{"rw" "read"}|<stdin>:1:12|no JSON
+	CASES
+}
+
+# Description: in a bio device a rule for DMA says that it needs mq, in words and in JSON; a
+# rule for the CPU is bio's.
+@test "explain: DMA rules of a bio device" {
+	sed -i 's/^device: .*/device: {queue_mode: bio, completion: sync}/' "$policy"
+	run "$copypath" explain "$policy"
+	[[ $output == *"rules for DMA take effect only with queue_mode=mq"* ]]
+	run "$copypath" explain "$policy" --at rw=read,bs=64k
+	[[ $output == *"takes effect only with queue_mode=mq, and the device is set to bio"* ]]
+	run "$copypath" explain "$policy" --at - --json <<-'JSON'
+	{"rw":"read","bs":4096}
+	{"rw":"read","bs":65536}
+	JSON
+	[[ ${lines[0]} == *'"queue_mode":"bio","path":"cpu"'*'"reason":null}' ]]
+	[[ ${lines[1]} == *'"queue_mode":"mq","path":"dma"'*'"decided":true'*'"reason":"dma_needs_queue_mode_mq"}' ]]
+	sed -i 's/use: {name: cpu.memcpy, path: cpu, copy: memcpy}/use: {name: offload, path: dma}/' "$policy"
+	run "$copypath" explain "$policy" --at - --json <<<'{"rw":"write","bs":4096}'
+	[[ $output == *'"reason":"not_enough_evidence, dma_needs_queue_mode_mq"}' ]]
+}
+
+# Description: with the device in mq nothing is said of it.
+@test "explain: DMA rules of an mq device" {
+	run "$copypath" explain "$policy"
+	[[ $output != *"take effect only"* ]]
+	run "$copypath" explain "$policy" --at - --json <<<'{"rw":"read","bs":65536}'
+	[[ $output == *'"reason":null}' ]]
+}
+
+# Description: a copy that does not exist is refused at its place, with the nearest.
+@test "explain: a copy that is none" {
+	sed -i 's/copy: nt}, gain/copy: nonsense}, gain/; s/best: {name: offload, path: dma}/best: {path: cpu, copy: memcyp}/' "$policy"
+	run "$copypath" explain "$policy" --at rw=read,bs=4k
+	[ "$status" -eq 2 ]
+	[[ $output == *"$policy:11:"*"error:"*"nonsense"*"expected"* ]]
+	[[ $output == *"$policy:15:"*"error:"*"memcpy"* ]]
+}
+
+# Description: a file that is not there: what was expected of it.
+@test "explain: an absent policy" {
+	run "$copypath" explain "$BATS_TEST_TMPDIR/absent.yaml"
+	[ "$status" -ne 0 ]
+	[[ $output == *absent.yaml*"expected a policy file" ]]
 }

@@ -154,3 +154,45 @@ records() {
 	[ "$status" -eq 4 ]
 	[[ $output == *absent* ]]
 }
+
+# Description: samples that checked their data are left out and counted.
+@test "learn: samples with verify on" {
+	records 500 20000 >"$dir/r.jsonl"
+	{
+		cat "$dir/r.jsonl"
+		sed -n '1{s/"sample":0/"sample":7/; s/}}$/},"proof":{"bytes_cpu":4096000,"bytes_dma":0,"bytes_simulated":0,"bytes_fallback":0,"fallback":{"no_channel":0,"ring_full":0,"error":0,"too_many_segments":0},"errors":0,"verify":"crc32c","effective_iodepth":1,"copy":"memcpy","dma":"","node":0}}/;p}' "$dir/r.jsonl"
+	} >"$dir/all.jsonl"
+	run "$copypath" learn "$dir/all.jsonl" -o "$dir/p.yaml"
+	[ "$status" -eq 0 ]
+	[[ $output == *"24 samples, 1 with verify on left out"* ]]
+}
+
+# Description: a full disk is exit 4 with the reason, in JSON as well.
+@test "learn: no space on stdout" {
+	# more than a buffer of it
+	for depth in 1 2 4 8 16 32 64 128; do
+		records 500 20000 | sed "s/\"iodepth\":1,/\"iodepth\":$depth,/"
+	done >"$dir/r.jsonl"
+	[ -w /dev/full ] || skip "no /dev/full"
+	for option in "" --json; do
+		status=0
+		"$copypath" learn ${option:+"$option"} "$dir/r.jsonl" \
+			>/dev/full 2>"$dir/err" || status=$?
+		[ "$status" -eq 4 ]
+		grep -q "cannot write 'stdout': No space left" "$dir/err"
+		# one error, and it says something
+		[ "$(grep -c "error:" "$dir/err")" -eq 1 ]
+	done
+}
+
+# Description: a path that is not there is told first, before anything else is warned of.
+@test "learn: an absent path" {
+	: >"$dir/r.jsonl"
+	for paths in "$dir/absent.jsonl" "$dir/r.jsonl $dir/absent.jsonl"; do
+		# shellcheck disable=SC2086 # two paths
+		run "$copypath" learn $paths
+		[ "$status" -eq 2 ]
+		[ "${#lines[@]}" -eq 1 ]
+		[[ $output == *"cannot read '$dir/absent.jsonl'"*"expected a run directory"* ]]
+	done
+}

@@ -162,6 +162,36 @@ static void test_fingerprint(void **unused)
 	cp_gate_set_free(&b);
 }
 
+/* Description: samples with verify on are left out, and it is said how many. */
+static void test_verified(void **unused)
+{
+	struct cp_gate_set a, b;
+	struct cp_compare compare;
+	struct cp_record record;
+	struct cp_err err;
+	uint64_t state = 1;
+
+	(void)unused;
+	fill_set(&a, "a", 1, 5, 0.0, 0.02, &state);
+	fill_set(&b, "b", 1, 5, 0.0, 0.02, &state);
+	make_record(&record, "b", 0, 900, 5.0, 0.01, &state);
+	record.has_proof = true;
+	record.proof.bytes_cpu = 1000000000;
+	snprintf(record.proof.verify, sizeof(record.proof.verify), "crc32c");
+	assert_int_equal(cp_gate_set_add(&b, &record, &err), 0);
+	make(&compare, &a, &b, &all);
+	assert_int_equal(compare.rows[0].b->nr_samples, 5);
+	assert_true(compare.rows[0].ratio > 0.8 && compare.rows[0].ratio < 1.2);
+	bool said = false;
+
+	for (unsigned i = 0; i < compare.nr_notes; i++)
+		said |= strstr(compare.notes[i], "0 samples of A and 1 of B") != NULL;
+	assert_true(said);
+	cp_compare_free(&compare);
+	cp_gate_set_free(&a);
+	cp_gate_set_free(&b);
+}
+
 /* Description: cells of one side only are listed, not dropped. */
 static void test_only(void **unused)
 {
@@ -187,7 +217,7 @@ int main(void)
 		cmocka_unit_test(test_paired),	   cmocka_unit_test(test_unpaired),
 		cmocka_unit_test(test_order),	   cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_bad_filter), cmocka_unit_test(test_fingerprint),
-		cmocka_unit_test(test_only),
+		cmocka_unit_test(test_only),	   cmocka_unit_test(test_verified),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -247,6 +247,18 @@ static void spoil_proof(struct pair *pair)
 	assert_int_equal(cp_gate_set_add(&pair->b, &record, &err), 0);
 }
 
+static void spoil_verified(struct pair *pair)
+{
+	struct cp_record record;
+	struct cp_err err;
+
+	make_record(&record, "b", 0, 900, 0, 0.01, &pair->state);
+	record.has_proof = true;
+	record.proof.bytes_cpu = 1000000000;
+	snprintf(record.proof.verify, sizeof(record.proof.verify), "crc32c");
+	assert_int_equal(cp_gate_set_add(&pair->b, &record, &err), 0);
+}
+
 static void spoil_host(struct pair *pair)
 {
 	struct cp_record record;
@@ -338,6 +350,7 @@ static void test_invalid(void **unused)
 		{spoil_duplicate, "1 duplicated samples, first sample 3 of"},
 		{spoil_failed, "fio ended with 1"},
 		{spoil_proof, "1 i/o errors"},
+		{spoil_verified, "verify on: 0 of the baseline, 1 of the candidate"},
 		{spoil_host, "more than one host"},
 		{spoil_cell, "the baseline has no samples of this cell"},
 		{spoil_one_manifest, "the candidate has no manifest"},
@@ -496,6 +509,61 @@ static void test_notes(void **unused)
 	pair_free(&pair);
 }
 
+/* A row that awaits its verdict: worse or better by 10 %, with these p. */
+static void add_open(struct cp_gate_report *report, const char *cell, int flagged,
+		     double p)
+{
+	struct cp_gate_row *row = cp_gate_row_add(report, cell, "bw");
+
+	assert_non_null(row);
+	row->id = CP_GATE_BW;
+	row->verdict = CP_VERDICT_INCONCLUSIVE;
+	row->pairs = 60;
+	row->flagged = flagged;
+	row->margin = 0.02;
+	row->sd = 0.02;
+	row->hl = 0.1 * flagged;
+	row->lower = row->hl - 0.01;
+	row->upper = row->hl + 0.01;
+	row->p_worse = flagged > 0 ? p : 1.0;
+	row->p_better = flagged > 0 ? 1.0 : p;
+}
+
+/* Description: the family of REGRESSED is what was flagged as worse, over all cells:
+ * more of those make it stricter, and improvements change neither verdict nor mde. */
+static void test_family(void **unused)
+{
+	static const struct {
+		unsigned worse, better;
+		size_t regressed;
+	} cases[] = {{1, 0, 1}, {2, 0, 2}, {2, 30, 2}, {3, 0, 0}, {3, 30, 0}};
+	static const char *const cells[] = {"a", "b", "c"};
+	double mde[4] = {NAN, NAN, NAN, NAN};
+	struct cp_gate_rules rules;
+
+	(void)unused;
+	cp_gate_rules_init(&rules);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_gate_report report = {0};
+		size_t regressed = 0;
+
+		for (unsigned k = 0; k < cases[i].worse; k++)
+			add_open(&report, cells[k], 1, 0.004);
+		for (unsigned k = 0; k < cases[i].better; k++)
+			add_open(&report, "better", -1, 1e-6);
+		assert_int_equal(cp_gate_decide(&report, &rules), 0);
+		for (size_t k = 0; k < report.nr_rows; k++)
+			regressed += report.rows[k].verdict == CP_VERDICT_REGRESSED;
+		assert_int_equal(regressed, cases[i].regressed);
+		assert_int_equal(report.nr_worse, cases[i].worse);
+		if (isnan(mde[cases[i].worse]))
+			mde[cases[i].worse] = report.rows[0].mde;
+		assert_near(report.rows[0].mde, mde[cases[i].worse], 1e-12);
+		cp_gate_report_free(&report);
+	}
+	assert_true(mde[1] < mde[2] && mde[2] < mde[3]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -506,6 +574,7 @@ int main(void)
 		cmocka_unit_test(test_noisy),
 		cmocka_unit_test(test_inconclusive_exit),
 		cmocka_unit_test(test_invalid),
+		cmocka_unit_test(test_family),
 		cmocka_unit_test(test_ignore_fingerprint),
 		cmocka_unit_test(test_external_constants),
 		cmocka_unit_test(test_counters),

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is measured: windows, and the kernels named in the proof. */
+#include <unistd.h>
+
+#include "engines/queue/t/rig.h"
+
+/* Description: what finished before the window is in none of the figures. */
+static void test_window(void **state)
+{
+	struct cp_dev_cfg cfg = config("queue_mode=bio copy=memcpy");
+	struct rig rig = rig_open(&cfg);
+	struct cp_hist lat;
+	struct cp_sidecar_job out = {.lat = &lat};
+	unsigned char buf[4096];
+	struct cp_io io = {.near = buf, .bytes = sizeof(buf)};
+	(void)state;
+
+	for (unsigned i = 0; i < 5; i++)
+		cp_sub_bio(rig.sub, &io);
+	cp_sub_measure_begin(rig.sub);
+	for (unsigned i = 0; i < 3; i++)
+		cp_sub_bio(rig.sub, &io);
+	cp_sub_measure_end(rig.sub);
+	cp_sub_report(rig.sub, &out);
+	assert_int_equal(out.ios, 3);
+	assert_int_equal(out.bytes, 3 * sizeof(buf));
+	assert_int_equal(lat.count, 3);
+	assert_int_equal(out.proof.effective_iodepth, 1);
+	assert_true(out.end_ns > out.start_ns);
+	assert_true(out.dev_cpu_process_ns >= out.cpu_submit_ns);
+	rig_close(&rig);
+}
+
+/* Description: timed submitters share one window: it opens with the last to be ready and
+ * closes with the first to end, for all of them. */
+static void test_shared_window(void **state)
+{
+	struct cp_dev_cfg cfg = config("queue_mode=bio copy=memcpy");
+	unsigned char buf[4096];
+	struct cp_io io = {.near = buf, .bytes = sizeof(buf)};
+	struct cp_hist lat[2];
+	struct cp_sidecar_job out[2] = {{.lat = &lat[0]}, {.lat = &lat[1]}};
+	struct cp_sub *second;
+	struct cp_err err;
+	(void)state;
+
+	cfg.jobs = 2;
+	cfg.timed = true;
+	struct rig rig = rig_open(&cfg);
+
+	assert_int_equal(cp_sub_open(rig.dev, &second, &err), 0);
+	cp_sub_measure_begin(rig.sub);
+	cp_sub_bio(rig.sub, &io); /* the other still warms up */
+	assert_false(cp_sub_measured(rig.sub));
+	cp_sub_measure_begin(second);
+	cp_sub_bio(rig.sub, &io);
+	cp_sub_bio(rig.sub, &io);
+	cp_sub_bio(second, &io);
+	cp_sub_measure_end(second);
+	cp_sub_bio(rig.sub, &io); /* the other has ended */
+	cp_sub_measure_end(rig.sub);
+	assert_true(cp_sub_measured(rig.sub));
+	cp_sub_report(rig.sub, &out[0]);
+	cp_sub_report(second, &out[1]);
+	assert_int_equal(out[0].ios, 2);
+	assert_int_equal(out[1].ios, 1);
+	assert_int_equal(out[0].dev_start_ns, out[1].dev_start_ns);
+	assert_int_equal(out[0].dev_end_ns, out[1].dev_end_ns);
+	assert_int_equal(out[0].dev_cpu_process_ns, out[1].dev_cpu_process_ns);
+	cp_sub_close(second);
+	rig_close(&rig);
+}
+
+/* Description: the proof names the kernels that really copied, of a policy's rules too.
+ */
+static void test_kernels_named(void **state)
+{
+	static const char text[] =
+		"schema: 1\nkind: policy\nname: t\nrules:\n"
+		"  - when: {rw: write}\n    sizes:\n"
+		"      - {upto: 4k, do: {name: a, path: cpu, copy: memcpy}}\n"
+		"      - {upto: max, do: {name: b, path: cpu, copy: nt}}\n"
+		"default: {queue_mode: bio, path: cpu, copy: memcpy}\n";
+	static const struct {
+		uint64_t bytes;
+		const char *kernel;
+	} cases[] = {{4096, "memcpy"}, {65536, "nt-"}};
+	char path[] = "/tmp/queue-test-XXXXXX", settings[128];
+	int fd = mkstemp(path);
+	unsigned char *buf = calloc(1, 65536);
+	(void)state;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(fd);
+	snprintf(settings, sizeof(settings),
+		 "queue_mode=bio path=auto copy=memcpy policy=%s", path);
+	for (size_t c = 0; c < 2; c++) {
+		struct cp_dev_cfg cfg = config(settings);
+		struct rig rig = rig_open(&cfg);
+		struct cp_io io = {
+			.near = buf, .bytes = cases[c].bytes, .dir = CP_DIR_WRITE};
+
+		cp_sub_measure_begin(rig.sub);
+		cp_sub_bio(rig.sub, &io);
+		struct cp_proof proof = proof_of(&rig);
+
+		assert_ptr_equal(strstr(proof.copy, cases[c].kernel), proof.copy);
+		assert_null(strchr(proof.copy, '/'));
+		rig_close(&rig);
+	}
+	unlink(path);
+	free(buf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_shared_window),
+		cmocka_unit_test(test_kernels_named),
+	};
+	struct cp_err err;
+
+	if (cp_topo_load(NULL, &topo, &err) != 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
