@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A policy's device settings as kernel module options and as a fio job section. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "engines/base/units.h"
+#include "engines/base/fiovalue.h"
 #include "policies/emit.h"
 #include "policies/objective.h"
 
@@ -108,16 +107,12 @@ static int emit_modprobe(const struct cp_policy *policy, const struct cp_emit_op
 	return 0;
 }
 
-/* fio takes a value to the end of its line, so a newline cannot be said. */
 static int check_path(const char *what, const char *path, struct cp_err *err)
 {
-	if (strpbrk(path, "\n\r"))
-		return cp_err_set(
-			err, CP_EXIT_USAGE, EINVAL,
-			"%s path holds a line break, which a fio job file cannot "
-			"say; expected another path",
-			what);
-	return 0;
+	char subject[CP_FIO_VALUE_MAX];
+
+	snprintf(subject, sizeof(subject), "the %s path '%.1000s'", what, path);
+	return cp_fio_value_check(CP_FIO_VALUE_PATH, subject, path, err);
 }
 
 static int emit_fio(const struct cp_policy *policy, const struct cp_emit_opts *opts,

@@ -117,6 +117,8 @@ static int decode_manifest(const struct cp_json_in *root, struct cp_manifest *ma
 				     &manifest->complete);
 	if (!rc)
 		rc = keep_value(root, "argv", JSON_ARRAY, &manifest->argv);
+	if (!rc)
+		rc = keep_value(root, "unmeasured", JSON_ARRAY, &manifest->unmeasured);
 	return rc;
 }
 
@@ -216,6 +218,9 @@ static int encode_manifest(const struct cp_json_out *root,
 	if (!rc)
 		rc = cp_json_out_value(root, "argv",
 				       value_or(manifest->argv, json_array));
+	if (!rc && manifest->unmeasured)
+		rc = cp_json_out_value(root, "unmeasured",
+				       json_incref(manifest->unmeasured));
 	return rc;
 }
 
@@ -255,7 +260,9 @@ void cp_manifest_free(struct cp_manifest *manifest)
 	json_decref(manifest->soft);
 	json_decref(manifest->config);
 	json_decref(manifest->argv);
+	json_decref(manifest->unmeasured);
 	manifest->hard = manifest->soft = manifest->config = manifest->argv = NULL;
+	manifest->unmeasured = NULL;
 }
 
 void cp_json_hash(const json_t *value, char ret[CP_FINGERPRINT_MAX])

@@ -71,8 +71,7 @@ static void run_name(const char *name, char *buf, size_t size)
 	buf[at] = '\0';
 }
 
-/* root/last -> name, put in place whole: a reader sees the old run or the new one. */
-static int point_last(const char *root, const char *name, struct cp_err *err)
+int cp_run_point_last(const char *root, const char *name, struct cp_err *err)
 {
 	char last[4096], aside[4096], aside_name[64];
 	char reason[CP_ERRTEXT_MAX];
@@ -116,7 +115,7 @@ int cp_run_dir_make(const char *root, const char *name, char *buf, size_t size,
 			return cp_err_set(err, CP_EXIT_USAGE, ENAMETOOLONG,
 					  "'%.64s...': path too long", root);
 		if (!mkdir(path, 0777)) {
-			rc = point_last(root, unique, err);
+			rc = cp_run_point_last(root, unique, err);
 			if (rc)
 				rmdir(path);
 			else

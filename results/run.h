@@ -7,7 +7,7 @@
  * {"schema":1,"kind":"run","run":ID,"t":UTC,"host":H,"tool":{"copypath":V,"fio":"fio-3.33"},
  *  "config":{...resolved workload as JSON...},"config_hash":"sha256:...",
  *  "fingerprint":{"hash":"sha256:...","hard":{...},"soft":{...}},
- *  "planned":N,"complete":false,"argv":[...]}
+ *  "planned":N,"complete":false,"argv":[...],"unmeasured":[...]}
  * `complete` becomes true when the last planned sample has been stored (rewritten aside,
  * renamed). A gate refuses a run that is not complete.
  */
@@ -31,6 +31,7 @@ struct cp_manifest {
 	uint64_t planned;
 	bool complete;
 	json_t *argv; /* owned: the command that made it, a list of texts; NULL = [] */
+	json_t *unmeasured; /* owned: samples that a spent budget left out; NULL = none */
 };
 
 /* path: a run directory or a .jsonl file in one. -ENOENT (err untouched) when a bare
@@ -48,6 +49,8 @@ json_t *cp_host_soft_json(const struct cp_host *host);
 void cp_json_hash(const json_t *value, char ret[CP_FINGERPRINT_MAX]);
 
 /* results/runs/<timestamp>-<name>, made new; `last` is re-pointed at it. */
+/* root/last -> name, put in place whole: a reader sees the old run or the new one. */
+int cp_run_point_last(const char *root, const char *name, struct cp_err *err);
 int cp_run_dir_make(const char *root, const char *name, char *buf, size_t size,
 		    struct cp_err *err);
 

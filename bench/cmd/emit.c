@@ -47,7 +47,10 @@ static enum cp_exit emit(const struct cp_emit_form *form, const char *path,
 	struct cp_file_new file;
 	char absolute[PATH_MAX];
 
-	if (cp_policy_read(path, &policy, &err))
+	int rc = cp_policy_read(path, &policy, &err);
+	if (rc && !strstr(err.msg, "; expected"))
+		cp_err_set(&err, err.exit, -rc, "%s; expected a policy file", err.msg);
+	if (rc)
 		return cp_cmd_fail(&err);
 	if (!realpath(path, absolute)) {
 		cp_err_set(&err, CP_EXIT_INVALID, errno, "'%s': %s", path,
@@ -59,7 +62,7 @@ static enum cp_exit emit(const struct cp_emit_form *form, const char *path,
 		.plugin_dir = cp_cmd_plugin_dir(),
 		.policy_path = absolute,
 	};
-	int rc = out ? cp_file_new_open(out, &file, &err) : 0;
+	rc = out ? cp_file_new_open(out, &file, &err) : 0;
 
 	if (!rc) {
 		rc = form->emit(&policy, &opts, out ? file.stream : stdout, &err);

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bench/cmd/cmd.h"
 #include "engines/base/file.h"
@@ -188,10 +190,38 @@ static int put_record(void *ctx, struct cp_record *record, unsigned line)
 	return errno == ENOSPC ? -ENOSPC : -EIO;
 }
 
+static int skip_record(void *ctx, struct cp_record *record, unsigned line)
+{
+	(void)ctx;
+	(void)record;
+	(void)line;
+	return 0;
+}
+
+/* Records that are not there are named before a header is printed. */
+static int check_input(const char *path, struct cp_err *err)
+{
+	const struct cp_record_read_opts opts = {0};
+	char file[4200];
+	struct stat st;
+
+	bool dir = !stat(path, &st) && S_ISDIR(st.st_mode) &&
+		   !cp_path_join(file, sizeof(file), path, "records.jsonl");
+	if (!access(dir ? file : path, R_OK))
+		return 0;
+	return cp_record_read(path, &opts, skip_record, NULL, err);
+}
+
 static int put_all(struct export *export, char *const *paths, struct cp_err *err)
 {
 	const struct cp_record_read_opts opts = {.warn = cp_cmd_warn_cb};
 
+	for (size_t i = 0; paths[i]; i++) {
+		int rc = check_input(paths[i], err);
+
+		if (rc)
+			return rc;
+	}
 	put_header(export);
 	for (; *paths; paths++) {
 		int rc = cp_record_read(*paths, &opts, put_record, export, err);

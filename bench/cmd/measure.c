@@ -100,10 +100,8 @@ static void note_unmeasured(struct cp_measure *measure, const bool *done)
 						      cell->arm.name, "sample",
 						      (int)plan->order[i].sample));
 	}
-	if (json_array_size(list))
-		json_object_set(measure->manifest.config, "unmeasured", list);
-	else
-		json_object_del(measure->manifest.config, "unmeasured");
+	json_decref(measure->manifest.unmeasured);
+	measure->manifest.unmeasured = json_array_size(list) ? json_incref(list) : NULL;
 	json_decref(list);
 }
 
@@ -160,10 +158,15 @@ static int prepare(struct cp_measure *measure, struct cp_topo *topo, struct cp_f
 	if (!ret && !measure->resume && measure->out_dir)
 		ret = cp_measure_dir_check(measure->out_dir, err);
 	if (!ret && measure->dry_run)
-		return cp_plan_target_check(&measure->plan, topo, cp_cmd_warn_cb, NULL,
-					    err);
+		ret = cp_plan_target_check(&measure->plan, topo, cp_cmd_warn_cb, NULL,
+					   err);
+	/* A dry run needs fio only where its version is part of the answer. */
+	if (!ret && measure->dry_run && !cp_plan_has_policy(&measure->plan))
+		return 0;
 	if (!ret)
 		ret = cp_fio_find(cp_cmd_plugin_dir(), fio, err);
+	if (!ret && measure->dry_run)
+		return cp_plan_policy_check(&measure->plan, fio->version, err);
 	if (!ret)
 		ret = cp_fio_check(fio, err);
 	if (!ret && measure->resume)
@@ -171,6 +174,8 @@ static int prepare(struct cp_measure *measure, struct cp_topo *topo, struct cp_f
 	if (!ret)
 		ret = cp_plan_target_check(&measure->plan, topo, cp_cmd_warn_cb, NULL,
 					   err);
+	if (!ret)
+		ret = cp_plan_policy_check(&measure->plan, fio->version, err);
 	if (!ret)
 		ret = try_plugins(&measure->plan, fio, err);
 	return ret;

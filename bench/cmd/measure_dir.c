@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -29,10 +30,35 @@ int cp_measure_dir_lock(struct cp_measure *measure, struct cp_err *err)
 	return 0;
 }
 
+#define RUNS "results/runs"
+
+/* A directory of that name would be in the way of the link for ever. */
+static bool names_last(const char *path)
+{
+	char copy[PATH_MAX], runs[PATH_MAX], real[PATH_MAX], name[PATH_MAX];
+
+	if (strlen(path) >= sizeof(copy))
+		return false;
+	memcpy(copy, path, strlen(path) + 1);
+	snprintf(name, sizeof(name), "%s", basename(copy));
+	memcpy(copy, path, strlen(path) + 1);
+	if (strcmp(name, "last") != 0)
+		return false;
+	if (!realpath(RUNS, runs))
+		return !strcmp(dirname(copy), RUNS);
+	return realpath(dirname(copy), real) && !strcmp(real, runs);
+}
+
 int cp_measure_dir_check(const char *path, struct cp_err *err)
 {
-	DIR *dir = opendir(path);
 	bool empty = true;
+
+	if (names_last(path))
+		return cp_err_set(err, CP_EXIT_USAGE, EEXIST,
+				  "'%s' is the link to the newest run; expected another "
+				  "directory",
+				  path);
+	DIR *dir = opendir(path);
 
 	if (!dir)
 		return errno == ENOENT ? 0
@@ -50,6 +76,18 @@ int cp_measure_dir_check(const char *path, struct cp_err *err)
 			  path, path);
 }
 
+/* A run that -o puts beside the others is the newest of them too. */
+static int point_last(const char *dir, struct cp_err *err)
+{
+	char runs[PATH_MAX], real[PATH_MAX];
+
+	if (!realpath(RUNS, runs) || !realpath(dir, real))
+		return 0;
+	char *slash = strrchr(real, '/');
+	*slash = '\0';
+	return strcmp(real, runs) ? 0 : cp_run_point_last(runs, slash + 1, err);
+}
+
 int cp_measure_dir_make(struct cp_measure *measure, struct cp_err *err)
 {
 	int ret;
@@ -60,10 +98,12 @@ int cp_measure_dir_make(struct cp_measure *measure, struct cp_err *err)
 					  "'%.200s' is too long", measure->out_dir);
 		ret = cp_dir_make(measure->out_dir, err);
 		if (!ret)
+			ret = point_last(measure->out_dir, err);
+		if (!ret)
 			memcpy(measure->dir, measure->out_dir,
 			       strlen(measure->out_dir) + 1);
 	} else {
-		ret = cp_run_dir_make("results/runs", measure->plan.name, measure->dir,
+		ret = cp_run_dir_make(RUNS, measure->plan.name, measure->dir,
 				      sizeof(measure->dir), err);
 	}
 	if (!ret)

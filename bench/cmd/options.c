@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/cmd/measure.h"
+#include "engines/base/fiovalue.h"
 #include "engines/base/yaml.h"
 
 enum { OPT_DRY_RUN = 256, OPT_RESUME, OPT_FILTER, OPT_QUIET, OPT_OBJECTIVE, OPT_JSON };
@@ -82,6 +83,26 @@ static enum cp_exit take_option(struct cp_measure *measure, int option, char **a
 			    option == OPT_JSON ? "--json" : "--objective");
 }
 
+/* fio is given files in it, by name and in the job file. */
+static enum cp_exit check_dir(const struct cp_measure *measure, const char *option,
+			      const char *dir)
+{
+	struct cp_err err = {0};
+	char subject[1100];
+
+	if (!dir)
+		return CP_EXIT_OK;
+	snprintf(subject, sizeof(subject), "%s '%.1000s'", option, dir);
+	if (cp_fio_value_check(CP_FIO_VALUE_PATH, subject, dir, &err))
+		return cp_cmd_usage(measure->verb, "%s", err.msg);
+	if (dir[0] == '-')
+		return cp_cmd_usage(measure->verb,
+				    "%s would be an option to fio; expected "
+				    "'./%s'",
+				    subject, dir);
+	return CP_EXIT_OK;
+}
+
 static enum cp_exit check_operands(struct cp_measure *measure, int argc, char **argv)
 {
 	int nr = argc - optind;
@@ -92,7 +113,7 @@ static enum cp_exit check_operands(struct cp_measure *measure, int argc, char **
 					    "--resume takes everything from the run; "
 					    "expected no CONFIG, -o, --filter or "
 					    "--dry-run");
-		return CP_EXIT_OK;
+		return check_dir(measure, "--resume", measure->resume);
 	}
 	if (nr != 1)
 		return cp_cmd_usage(measure->verb,
@@ -100,12 +121,7 @@ static enum cp_exit check_operands(struct cp_measure *measure, int argc, char **
 				    "RUN",
 				    nr ? "more than one CONFIG" : "no CONFIG");
 	measure->config = argv[optind];
-	for (const char *c = measure->out_dir; c && *c; c++)
-		if ((unsigned char)*c < ' ')
-			return cp_cmd_usage(measure->verb, "-o holds control characters");
-	if (measure->out_dir && !measure->out_dir[0])
-		return cp_cmd_usage(measure->verb, "-o is empty; expected a directory");
-	return CP_EXIT_OK;
+	return check_dir(measure, "-o", measure->out_dir);
 }
 
 enum cp_exit cp_measure_parse(struct cp_measure *measure, int argc, char **argv)

@@ -48,6 +48,21 @@ static void say_note(struct cp_progress *progress, const char *note)
 	fprintf(stderr, "copypath: note: %s\n", note);
 }
 
+/* One note at a time; that of the cache is left out, as the plan has warned of it. */
+static void say_notes(struct cp_progress *progress, const char *notes)
+{
+	while (*notes) {
+		char note[sizeof(progress->notes[0])];
+		size_t len = strcspn(notes, ";");
+
+		snprintf(note, sizeof(note), "%.*s", (int)len, notes);
+		if (strncmp(note, "working set is ", 15) != 0)
+			say_note(progress, note);
+		notes += len + (notes[len] == ';');
+		notes += strspn(notes, " ");
+	}
+}
+
 static void say_failure(struct cp_progress *progress, const struct cp_record *record)
 {
 	char bs[24];
@@ -72,7 +87,7 @@ void cp_progress_event(void *ctx, const struct cp_session_event *event)
 	if (record->failed[0])
 		say_failure(progress, record);
 	if (event->note[0] && !progress->quiet)
-		say_note(progress, event->note);
+		say_notes(progress, event->note);
 	if (!progress->terminal)
 		return;
 	uint64_t left = event->nr_todo - event->nr_done;

@@ -39,6 +39,16 @@ static _Noreturn void child(const char *const *argv, int null_fd, int out_fd, in
 	_exit(127);
 }
 
+/* Where whoever started us ignores SIGCHLD, children leave no status behind. */
+static void keep_status(void)
+{
+	struct sigaction now;
+
+	if (!sigaction(SIGCHLD, NULL, &now) &&
+	    (now.sa_handler == SIG_IGN || (now.sa_flags & SA_NOCLDWAIT)))
+		signal(SIGCHLD, SIG_DFL);
+}
+
 static int start(const char *const *argv, int out_fd, int err_fd, pid_t *ret_pid,
 		 struct cp_err *err)
 {
@@ -52,6 +62,7 @@ static int start(const char *const *argv, int out_fd, int err_fd, pid_t *ret_pid
 		return cp_err_set(err, CP_EXIT_INVALID, errnum, "cannot start '%s': %s",
 				  argv[0], strerror(errnum));
 	}
+	keep_status();
 	pid_t parent = getpid(), pid = fork();
 	if (!pid)
 		child(argv, null_fd, out_fd, err_fd, parent, report[1]);
@@ -105,8 +116,14 @@ int cp_child_run(const char *const *argv, int out_fd, int err_fd, uint64_t timeo
 		pid_t got = waitpid(pid, &status, WNOHANG);
 		uint64_t now_ns = cp_now_ns();
 
-		if (got == pid || (got < 0 && errno != EINTR))
+		if (got == pid)
 			break;
+		if (got < 0 && errno != EINTR) {
+			ret = cp_err_set(err, CP_EXIT_INVALID, errno,
+					 "cannot wait for '%s': %s", argv[0],
+					 strerror(errno));
+			break;
+		}
 		if (!asked_ns) {
 			end.interrupted = interrupted && *interrupted;
 			end.timed_out =
@@ -122,6 +139,8 @@ int cp_child_run(const char *const *argv, int out_fd, int err_fd, uint64_t timeo
 	}
 	if (pid_fd >= 0)
 		close(pid_fd);
+	if (ret)
+		return ret;
 	if (WIFEXITED(status))
 		end.exit_code = WEXITSTATUS(status);
 	else if (WIFSIGNALED(status))

@@ -21,7 +21,8 @@ struct cp_child_end {
  * Run argv[0] (looked up in PATH) to its end with stdin empty and stdout, stderr on the
  * given descriptors. After timeout_ns, or when *interrupted (may be NULL) becomes
  * non-zero, it gets SIGINT and 3 s later SIGKILL. 0 when it was started, whatever came of
- * it; exit 4 when it could not be.
+ * it; exit 4 when it could not be, or when its end was somebody else's to learn. An
+ * ignored SIGCHLD is set to its default, without which there is no end to learn.
  */
 int cp_child_run(const char *const *argv, int out_fd, int err_fd, uint64_t timeout_ns,
 		 const volatile int *interrupted, struct cp_child_end *ret_end,

@@ -11,6 +11,7 @@
 
 #include "bench/drive/child.h"
 #include "engines/base/file.h"
+#include "engines/base/fiovalue.h"
 
 #define ASK_TIMEOUT_NS 20000000000ULL
 #define PLUGIN_MAX     (256U << 20)
@@ -79,8 +80,14 @@ int cp_fio_find(const char *plugin_dir, struct cp_fio *ret_fio, struct cp_err *e
 	if (!realpath(plugin_dir, real))
 		snprintf(real, sizeof(real), "%s", plugin_dir);
 	snprintf(fio.plugin_dir, sizeof(fio.plugin_dir), "%s", real);
+	char subject[PATH_MAX + 32];
+	snprintf(subject, sizeof(subject), "the plug-in directory '%.1000s'",
+		 fio.plugin_dir);
+	int ret = cp_fio_value_check(CP_FIO_VALUE_PATH, subject, fio.plugin_dir, err);
+	if (ret)
+		return ret;
 	const char *const argv[] = {fio.path, "--version", NULL};
-	int ret = ask(argv, &end, out, errors, sizeof(out), err);
+	ret = ask(argv, &end, out, errors, sizeof(out), err);
 	if (ret) {
 		cp_err_set(err, CP_EXIT_INVALID, -ret,
 			   "cannot start '%s': %s; expected fio to be installed (make "
@@ -136,10 +143,14 @@ int cp_fio_check(struct cp_fio *fio, struct cp_err *err)
 		   : check_plugin(fio, "copypath-async.so", other, sizeof(other), err);
 }
 
-int cp_fio_try(const struct cp_fio *fio, const struct cp_plan *plan,
-	       const struct cp_plan_cell *cell, struct cp_err *err)
+#define SAID_MAX 700
+
+/* 0 when fio was asked; *ret_good: it takes the job, else what it said. */
+static int parse_job(const struct cp_fio *fio, const struct cp_plan *plan,
+		     const struct cp_plan_cell *cell, bool *ret_good, char said[SAID_MAX],
+		     struct cp_err *err)
 {
-	char path[64], out[700], errors[700];
+	char path[64], out[SAID_MAX], errors[SAID_MAX];
 	struct cp_child_end end = {.exit_code = -1};
 	/* Nothing is written yet: fio reads the job from memory, through an inherited
 	 * descriptor. */
@@ -160,18 +171,50 @@ int cp_fio_try(const struct cp_fio *fio, const struct cp_plan *plan,
 	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
 	const char *const argv[] = {fio->path, "--parse-only", path, NULL};
 	ret = ask(argv, &end, out, errors, sizeof(out), err);
-	if (ret || (!end.exit_code && !end.signo))
+	if (ret)
 		goto out_close;
-	const char *said = errors[0] ? errors : out;
-	size_t len = strlen(said);
-	while (len && said[len - 1] == '\n')
-		len--;
-	ret = cp_err_set(err, CP_EXIT_INVALID, EINVAL,
-			 "fio refused the job of arm '%s' with '%s/%s': %.*s",
-			 cell->arm.name, fio->plugin_dir, cp_fio_plugin(&cell->arm),
-			 (int)len, said);
+	*ret_good = !end.exit_code && !end.signo;
+	snprintf(said, SAID_MAX, "%s", errors[0] ? errors : out);
+	for (size_t len = strlen(said); len && said[len - 1] == '\n'; len--)
+		said[len - 1] = '\0';
 out_close:
 	if (fd >= 0)
 		close(fd);
+	return ret;
+}
+
+int cp_fio_try(const struct cp_fio *fio, const struct cp_plan *plan,
+	       const struct cp_plan_cell *cell, struct cp_err *err)
+{
+	struct cp_plan some = *plan; /* shares what it points to; not freed */
+	char said[SAID_MAX];
+	bool good = false;
+	int ret = parse_job(fio, plan, cell, &good, said, err);
+
+	if (ret || good)
+		return ret;
+	/* The first option with which it goes wrong is the one to blame, if any is. */
+	some.nr_options = 0;
+	while (some.nr_options <= plan->nr_options) {
+		ret = parse_job(fio, &some, cell, &good, said, err);
+		if (ret)
+			return ret;
+		if (!good)
+			break;
+		some.nr_options++;
+	}
+	if (good || !some.nr_options)
+		return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
+				  "fio refused the job of arm '%s' with '%s/%s': %s",
+				  cell->arm.name, fio->plugin_dir,
+				  cp_fio_plugin(&cell->arm), said);
+	const struct cp_plan_option *option = &plan->options[some.nr_options - 1];
+	ret = cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			 "'%s' cannot be '%s': %.*s; expected a value that fio "
+			 "takes",
+			 option->key, option->value, (int)strcspn(said, "\n"), said);
+	if (plan->config[0] && option->at[0])
+		cp_err_prefix(err, "%s:%u:%u: error", plan->config, option->at[0],
+			      option->at[1]);
 	return ret;
 }

@@ -21,12 +21,13 @@ struct cp_fio {
 	char plugin_dir[4096]; /* absolute; holds copypath-sync.so, copypath-async.so */
 };
 
-/* Find fio and ask its version. Exit 4 with what to install when there is none. */
+/* Find fio and ask its version. Exit 4 with what to install when there is none, 2 for a
+ * plug-in directory that a job file cannot name. */
 int cp_fio_find(const char *plugin_dir, struct cp_fio *ret_fio, struct cp_err *err);
 /* Versions agree, the plug-ins are there (exit 4: which differs, what to do). */
 int cp_fio_check(struct cp_fio *fio, struct cp_err *err);
 /* Let fio parse a cell's job and load its plug-in without running it; what fio says goes
- * into err (exit 4). */
+ * into err (exit 4; 2 with its place when a passed-through option is to blame). */
 int cp_fio_try(const struct cp_fio *fio, const struct cp_plan *plan,
 	       const struct cp_plan_cell *cell, struct cp_err *err);
 

@@ -67,7 +67,8 @@ static void print_engine(FILE *out, const struct cp_plan *plan,
 				cp_field_format(field, arm, true, text, sizeof(text)));
 	}
 	if (arm->policy[0])
-		fprintf(out, "policy=%s\n", arm->policy);
+		fprintf(out, "policy=%s\npolicy_force=%u\n", arm->policy,
+			arm->policy_force);
 	if (sidecar)
 		fprintf(out, "sidecar=%s\n", sidecar);
 }

@@ -66,7 +66,11 @@ int cp_fio_output_parse(const char *text, enum cp_dir dir, struct cp_record *rec
 		ret = give_up(failed, size, "its JSON holds no latencies");
 	} else {
 		record->metrics[CP_METRIC_FIO_LAT_MEAN] = lat;
-		record->metrics[CP_METRIC_FIO_SLAT_MEAN] = slat;
+		/* A synchronous engine's I/Os have no submission of their own. */
+		const json_t *nr =
+			json_object_get(json_object_get(stats, "slat_ns"), "N");
+		if (!json_is_integer(nr) || json_integer_value(nr))
+			record->metrics[CP_METRIC_FIO_SLAT_MEAN] = slat;
 		record->metrics[CP_METRIC_FIO_CLAT_MEAN] = clat;
 		if (json_is_number(p50))
 			record->metrics[CP_METRIC_FIO_LAT_P50] = json_number_value(p50);

@@ -139,9 +139,11 @@ static void judge(const struct cp_session *session, const struct cp_plan_cell *c
 		return;
 	}
 	record->has_proof = true;
-	snprintf(record->proof.verify, sizeof(record->proof.verify), "%s",
-		 session->plan->verify);
 	cp_record_prove(record, record->failed, size);
+	if (!record->failed[0] &&
+	    strcmp(record->proof.verify, session->plan->verify) != 0)
+		snprintf(record->failed, size, "verify was '%s'; expected '%s'",
+			 record->proof.verify, session->plan->verify);
 }
 
 /* A sample that failed because nothing could be written would fail again and again. */

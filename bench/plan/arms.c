@@ -4,15 +4,17 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
-#include "engines/copy/copy.h"
+#include "engines/base/fiovalue.h"
 #include "engines/dma/channel.h"
+#include "engines/dma/engine.h"
 #include "engines/policy.h"
 
 static const char *const later_keys[] = {
 	"attr_native", "misalign_near", "misalign_far", "unroll", "prefetch", "fence",
-	"persist",     "split_pct",	"policy_force", "merge",  "engine",   NULL};
+	"persist",     "split_pct",	"merge",	"engine", NULL};
 
 static bool name_good(const char *name)
 {
@@ -86,6 +88,35 @@ static const struct cp_yaml_node *place(const struct cp_yaml_node *map,
 	return node && node->type == CP_YAML_SCALAR ? node : map;
 }
 
+/* Absolute, as fio may run elsewhere, and of good form; what it means for a context:
+ * cp_load_policy(). */
+static int check_policy(struct cp_arm *arm, struct cp_err *err)
+{
+	struct cp_policy policy = {0};
+	char path[PATH_MAX];
+
+	if (arm->policy_force && !arm->policy[0])
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'policy_force' is given without a policy; expected "
+				  "one, or no such key");
+	if (!arm->policy[0])
+		return 0;
+	if (!realpath(arm->policy, path) || strlen(path) >= sizeof(arm->policy))
+		return cp_err_set(err, CP_EXIT_USAGE, ENOENT,
+				  "'policy' names '%s', which cannot be opened; "
+				  "expected a policy file",
+				  arm->policy);
+	if (cp_fio_value_check(CP_FIO_VALUE_PATH, "'policy'", path, err))
+		return -EINVAL;
+	if (cp_policy_read(path, &policy, err)) {
+		cp_err_prefix(err, "'policy'");
+		return -EINVAL;
+	}
+	cp_policy_free(&policy);
+	memcpy(arm->policy, path, strlen(path) + 1);
+	return 0;
+}
+
 /* What only this machine or the file system can say of an arm. */
 static int arm_check(struct cp_arm *arm, struct cp_err *err)
 {
@@ -98,27 +129,18 @@ static int arm_check(struct cp_arm *arm, struct cp_err *err)
 			cp_err_prefix(err, "'dma' is '%s'", arm->dma);
 			return -EINVAL;
 		}
+		if (arm->queue_depth > CP_DMA_RING_MAX)
+			return cp_err_set(err, CP_EXIT_USAGE, ERANGE,
+					  "'queue_depth' is %u, more than a DMA ring "
+					  "holds; expected at most %u",
+					  arm->queue_depth, CP_DMA_RING_MAX);
 		if (!strcmp(arm->completion, "irq") && !dma->irq)
 			return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 					  "'completion' is 'irq' but '%s' cannot signal; "
 					  "expected poll",
 					  dma->name);
 	}
-	if (arm->policy[0]) {
-		struct cp_policy policy = {0};
-		char path[4096];
-
-		if (!realpath(arm->policy, path) || strlen(path) >= sizeof(arm->policy))
-			return cp_err_set(err, CP_EXIT_USAGE, ENOENT,
-					  "'policy' names '%s', which cannot be opened; "
-					  "expected a policy file",
-					  arm->policy);
-		if (cp_policy_read(path, &policy, err))
-			return -EINVAL;
-		cp_policy_free(&policy);
-		memcpy(arm->policy, path, strlen(path) + 1);
-	}
-	return 0;
+	return check_policy(arm, err);
 }
 
 static bool arm_append(struct cp_load *load, const struct cp_load_arm *arm)

@@ -121,16 +121,21 @@ static bool only_matches(const struct cp_load_arm *arm, const struct cp_context 
 	return true;
 }
 
-/* What an arm cannot do in a direction. */
-static int check_direction(const struct cp_load *load, const struct cp_arm *arm,
-			   enum cp_dir dir, struct cp_err *err)
+/* What an arm cannot do in a context. */
+static int check_context(const struct cp_load *load, const struct cp_arm *arm,
+			 const struct cp_context *context, struct cp_err *err)
 {
+	enum cp_dir dir = cp_context_dir(context);
 	const struct cp_copy_ops *copy = cp_copy_find(arm->copy);
 	bool verify = strcmp(load->plan->verify, "off") != 0;
 
 	if (strcmp(arm->path, "dma") != 0 && copy && !copy->virtual_ &&
 	    cp_copy_bind(arm->copy, dir, &copy, err)) {
 		cp_err_prefix(err, "'copy' of arm '%s'", arm->name);
+		return -EINVAL;
+	}
+	if (arm->policy[0] && cp_load_policy(arm, context, err)) {
+		cp_err_prefix(err, "'policy' of arm '%s'", arm->name);
 		return -EINVAL;
 	}
 	if (!verify)
@@ -159,18 +164,31 @@ static const struct cp_yaml_node *direction_place(const struct cp_load *load,
 
 	if (!strncmp(err->msg, "'verify'", 8))
 		node = cp_yaml_get(cp_yaml_get(cp_yaml_root(load->doc), "run"), "verify");
+	else if (!strncmp(err->msg, "'policy'", 8))
+		node = cp_yaml_get(arm->map, "policy");
 	else if (!strncmp(err->msg, "'copy'", 6))
 		node = cp_yaml_get(arm->map, "copy");
 	else if (!strncmp(err->msg, "'dma'", 5))
 		node = cp_yaml_get(arm->map, "dma");
-	return node ? node : arm->map;
+	return node && node->type == CP_YAML_SCALAR ? node : arm->map;
+}
+
+/* What an arm can do depends on these alone. */
+static bool same_kind(const struct cp_context *a, const struct cp_context *b)
+{
+	return !strcmp(a->layer, b->layer) && !strcmp(a->attr, b->attr) &&
+	       !strcmp(a->numa, b->numa);
 }
 
 /* Each impossible direction of an arm once, not once a context. */
 static void check_arm(struct cp_load *load, const struct cp_load_arm *arm)
 {
-	bool seen[2] = {false, false}, any = false;
+	const struct cp_context *last[2] = {NULL, NULL};
+	char said[256] = "";
+	bool any = false;
 
+	if (!load->contexts)
+		return;
 	for (size_t i = 0; i < load->nr_contexts; i++) {
 		const struct cp_context *context = &load->contexts[i].context;
 		enum cp_dir dir = cp_context_dir(context);
@@ -179,11 +197,14 @@ static void check_arm(struct cp_load *load, const struct cp_load_arm *arm)
 		if (!only_matches(arm, context))
 			continue;
 		any = true;
-		if (seen[dir])
+		if (last[dir] && same_kind(last[dir], context))
 			continue;
-		seen[dir] = true;
-		if (check_direction(load, &arm->arm, dir, &err))
-			cp_load_problem(load, direction_place(load, arm, &err), &err);
+		last[dir] = context;
+		if (!check_context(load, &arm->arm, context, &err) ||
+		    !strncmp(said, err.msg, sizeof(said) - 1))
+			continue; /* good, or the same for both directions */
+		snprintf(said, sizeof(said), "%.255s", err.msg);
+		cp_load_problem(load, direction_place(load, arm, &err), &err);
 	}
 	if (!any && load->nr_contexts)
 		cp_yaml_problem(load->doc, cp_yaml_get(arm->map, "only"),
@@ -217,6 +238,11 @@ static int cell_add(struct cp_load *load, const struct cp_load_context *context,
 	cell->context = context->context;
 	cell->arm = arm->arm;
 	cell->segment_bytes = context->segment_bytes;
+	const struct cp_yaml_node *policy = cp_yaml_get(arm->map, "policy");
+	if (policy) {
+		cell->policy_at[0] = policy->line;
+		cell->policy_at[1] = policy->column;
+	}
 	uint64_t region = plan->size / context->context.numjobs;
 	cell->job_bytes = region - region % context->context.bs;
 	return 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A plan as the `config` of a manifest, and back: resume needs nothing else. */
-#include "bench/plan/plan.h"
+#include "bench/plan/load.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "engines/base/fiovalue.h"
 #include "engines/base/units.h"
 
 static json_t *fields_to_json(const struct cp_field *fields, const void *obj)
@@ -98,6 +99,7 @@ json_t *cp_plan_to_json(const struct cp_plan *plan)
 
 static int options_from_json(const json_t *json, struct cp_plan *plan)
 {
+	struct cp_err err;
 	const char *key;
 	json_t *value;
 
@@ -105,7 +107,10 @@ static int options_from_json(const json_t *json, struct cp_plan *plan)
 	json_t *copy = json_copy((json_t *)(uintptr_t)json);
 	json_object_foreach(copy, key, value)
 	{
-		if (plan->nr_options == CP_PLAN_FIO_MAX || !json_is_string(value))
+		if (plan->nr_options == CP_PLAN_FIO_MAX || !json_is_string(value) ||
+		    !cp_load_option_allowed(key) ||
+		    cp_fio_value_check(CP_FIO_VALUE_TEXT, key, json_string_value(value),
+				       &err))
 			break;
 		struct cp_plan_option *option = &plan->options[plan->nr_options++];
 		snprintf(option->key, sizeof(option->key), "%s", key);
@@ -178,6 +183,14 @@ int cp_plan_from_json(const json_t *json, struct cp_plan *ret_plan, struct cp_er
 		ret = cp_err_set(err, CP_EXIT_INVALID, EINVAL,
 				 "the manifest's config is no plan; expected a run that "
 				 "'copypath run' made");
+		goto out_copy;
+	}
+	/* Whoever edits a manifest must not reach a file by what fio makes of a name. */
+	if (filename[0] &&
+	    cp_fio_value_check(CP_FIO_VALUE_FILENAME, "'filename'", filename, err)) {
+		err->exit = CP_EXIT_INVALID;
+		cp_err_prefix(err, "the manifest's config");
+		ret = -EINVAL;
 		goto out_copy;
 	}
 	snprintf(plan.name, sizeof(plan.name), "%s", name);

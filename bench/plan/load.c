@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "engines/base/fiovalue.h"
 #include "policies/objective.h"
 
 #define TIME_MAX_NS  (24ULL * 3600 * 1000000000)
@@ -88,11 +89,9 @@ static void load_filename(struct cp_load *load, const struct cp_yaml_node *node)
 
 	if (!cp_yaml_text(load->doc, node, "filename", text, sizeof(text)))
 		return;
-	/* fio splits file names at ':' and reads '%' and '$' in them. */
-	if (!text[0] || strpbrk(text, ":\n\r$%")) {
-		cp_yaml_problem(load->doc, node,
-				"'filename' is empty or has one of ':', '$', '%%'; "
-				"expected a path that fio takes as it is");
+	struct cp_err err = {0};
+	if (cp_fio_value_check(CP_FIO_VALUE_FILENAME, "'filename'", text, &err)) {
+		cp_load_problem(load, node, &err);
 		return;
 	}
 	snprintf(plan->place, sizeof(plan->place), "%.4000s:%u:%u",
@@ -105,6 +104,11 @@ static void load_filename(struct cp_load *load, const struct cp_yaml_node *node)
 				"shorter path");
 	else
 		snprintf(plan->filename, sizeof(plan->filename), "%.2000s/%s", cwd, text);
+	/* The directory we are in is part of what fio reads. */
+	if (plan->filename[0] &&
+	    cp_fio_value_check(CP_FIO_VALUE_FILENAME, "the absolute path of 'filename'",
+			       plan->filename, &err))
+		cp_load_problem(load, node, &err);
 }
 
 static void load_target(struct cp_load *load)
@@ -289,8 +293,12 @@ int cp_plan_load(const char *path, struct cp_plan *ret_plan, struct cp_err *err)
 	struct cp_load load = {.plan = &plan};
 	int ret = cp_yaml_load(path, &load.doc, err);
 
+	if (ret && !strstr(err->msg, "; expected"))
+		return cp_err_set(err, err->exit, -ret, "%s; expected a workload file",
+				  err->msg);
 	if (ret)
 		return ret;
+	snprintf(plan.config, sizeof(plan.config), "%.1000s", path);
 	ret = load_all(&load, err);
 	for (size_t i = 0; i < load.nr_only; i++)
 		free(load.only[i]);

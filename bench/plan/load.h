@@ -71,7 +71,13 @@ bool cp_load_keys(struct cp_load *load, const struct cp_yaml_node *map, const ch
 		  const char *const *keys, const char *const *later);
 
 void cp_load_arms(struct cp_load *load, const struct cp_yaml_node *arms);
+/* An option of fio that may be passed through. */
+bool cp_load_option_allowed(const char *key);
 void cp_load_options(struct cp_load *load, const struct cp_yaml_node *map);
 void cp_load_cells(struct cp_load *load);
+/* The arm's policy as the engine will use it in this context: readable, compilable, no
+ * DMA rule without an engine, every copy there for the context's direction. */
+int cp_load_policy(const struct cp_arm *arm, const struct cp_context *context,
+		   struct cp_err *err);
 
 #endif

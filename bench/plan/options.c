@@ -1,70 +1,137 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The `fio` map: what is passed through, and what may not be because the harness sets it.
- */
+/* The `fio` map: what may be passed through. A list of what is allowed, because fio has
+ * hundreds of options and many of them change bytes, files, processes or what a figure
+ * means; the list is that of copypath-run(1). */
 #include "bench/plan/load.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "engines/base/fiovalue.h"
+
+/* Options that only shape the load: which offsets, how fast, with what bytes, and how
+ * many writes a flush. */
+static const char *const allowed[] = {
+	"random_distribution",
+	"random_generator",
+	"percentage_random",
+	"zonemode",
+	"zonerange",
+	"zonesize",
+	"zoneskip",
+	"rate",
+	"rate_min",
+	"rate_iops",
+	"rate_iops_min",
+	"rate_process",
+	"rate_cycle",
+	"rate_ignore_thinktime",
+	"thinktime",
+	"thinktime_spin",
+	"thinktime_blocks",
+	"thinktime_blocks_type",
+	"thinktime_iotime",
+	"buffer_pattern",
+	"buffer_compress_percentage",
+	"buffer_compress_chunk",
+	"dedupe_percentage",
+	"dedupe_mode",
+	"dedupe_working_set_percentage",
+	"zero_buffers",
+	"fsync",
+	"fdatasync",
+	"iomem_align",
+	"mem_align",
+	NULL,
+};
+
+/* Why those that people reach for are not on it. */
 static const struct {
 	const char *words; /* blank-separated */
 	const char *why;
 } reserved[] = {
 	{" ioengine engine thread filename filename_format directory name description "
-	 "create_on_open create_only file_append ",
+	 "nrfiles opendir create_on_open create_only file_append media attr layer "
+	 "segment "
+	 "sidecar ",
 	 "the harness sets it from 'target'"},
 	{" rw readwrite bs blocksize bsrange bssplit blocksize_range iodepth numjobs "
-	 "size "
-	 "filesize io_size io_limit offset offset_increment offset_align rwmixread "
-	 "rwmixwrite nrfiles bs_unaligned number_ios ",
+	 "size filesize io_size io_limit offset offset_increment offset_align rwmixread "
+	 "rwmixwrite bs_unaligned number_ios ba blockalign ",
 	 "it belongs in 'workload'"},
 	{" runtime timeout time_based ramp_time startdelay loops randseed allrandrepeat "
 	 "randrepeat verify do_verify ",
 	 "it belongs in 'run'"},
 	{" iodepth_batch iodepth_batch_submit queue_mode path copy completion dma "
 	 "dma_thresh dma_thresh_read dma_thresh_write dma_min_segments ring_full "
-	 "q_per_node queue_depth policy max_merge batch flush ",
+	 "q_per_node queue_depth policy policy_force max_merge batch flush ",
 	 "it belongs in an arm"},
-	{" media attr layer segment sidecar ", "the harness sets it from 'target'"},
-	{" cpus_allowed cpus_allowed_policy cpumask numa_cpu_nodes numa_mem_policy "
-	 "numa_cpu_node direct buffered group_reporting unified_rw_reporting "
-	 "new_group stonewall wait_for percentile_list lat_percentiles clat_percentiles "
-	 "slat_percentiles disable_lat disable_clat disable_slat disable_bw_measurement "
-	 "gtod_reduce clocksource norandommap random_generator refill_buffers "
-	 "scramble_buffers output output-format minimal client server debug include ",
-	 "a sample could not be compared with others"},
+	{" unlink unlink_each_loop overwrite fallocate pre_read fsync_on_close end_fsync "
+	 "iomem mem read_iolog write_iolog write_bw_log write_lat_log write_hist_log "
+	 "write_iops_log replay_redirect ",
+	 "it would change or read other files"},
+	{" continue_on_error ignore_error ", "it would hide errors"},
 	{" exec_prerun exec_postrun ", "a sample runs nothing but fio"},
+	{" cpus_allowed cpus_allowed_policy cpumask numa_cpu_nodes numa_mem_policy "
+	 "direct buffered group_reporting unified_rw_reporting new_group stonewall "
+	 "wait_for percentile_list lat_percentiles clat_percentiles slat_percentiles "
+	 "disable_lat disable_clat disable_slat disable_bw_measurement gtod_reduce "
+	 "clocksource norandommap refill_buffers scramble_buffers io_submit_mode "
+	 "iodepth_low iodepth_batch_complete_min iodepth_batch_complete_max "
+	 "iodepth_batch_complete kb_base include ",
+	 "a sample could not be compared with others"},
 };
 
 static const char *reserved_why(const char *key)
 {
 	char word[70];
 
-	snprintf(word, sizeof(word), " %s ", key);
+	snprintf(word, sizeof(word), " %.64s ", key);
 	for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
 		if (strstr(reserved[i].words, word))
 			return reserved[i].why;
 	return NULL;
 }
 
-static bool key_good(const char *key)
+bool cp_load_option_allowed(const char *key)
 {
-	if (!key[0] || strlen(key) >= sizeof(((struct cp_plan_option *)NULL)->key))
-		return false;
-	for (const char *c = key; *c; c++)
-		if (!islower((unsigned char)*c) && !isdigit((unsigned char)*c) &&
-		    *c != '_')
-			return false;
-	return true;
+	for (size_t i = 0; allowed[i]; i++)
+		if (!strcmp(allowed[i], key))
+			return true;
+	return false;
 }
 
-/* One line of a job file: nothing that starts another. */
-static bool value_good(const char *text)
+static bool key_allowed(struct cp_load *load, const struct cp_yaml_node *node)
 {
-	for (const char *c = text; *c; c++)
-		if (iscntrl((unsigned char)*c))
-			return false;
-	return true;
+	if (cp_load_option_allowed(node->key))
+		return true;
+	const char *why = strchr(node->key, ' ') ? NULL : reserved_why(node->key);
+	const char *near = why ? NULL : cp_nearest_word(node->key, allowed);
+
+	cp_yaml_problem_key(
+		load->doc, node, "'%s' cannot be passed to fio: %s; expected %s%s%s",
+		node->key, why ? why : "it does not only shape the load", near ? "'" : "",
+		near ? near
+		     : "an option that "
+		       "copypath-run(1) lists",
+		near ? "'" : "");
+	return false;
+}
+
+/* The zoned mode resets zones, which is no access pattern. */
+static bool value_good(struct cp_load *load, const struct cp_yaml_node *node,
+		       const char *value)
+{
+	static const char *const zonemodes[] = {"none", "strided", NULL};
+	struct cp_err err = {0};
+	char what[80];
+
+	snprintf(what, sizeof(what), "'%.64s'", node->key);
+	if (cp_fio_value_check(CP_FIO_VALUE_TEXT, what, value, &err)) {
+		cp_load_problem(load, node, &err);
+		return false;
+	}
+	return strcmp(node->key, "zonemode") != 0 ||
+	       cp_yaml_word(load->doc, node, node->key, zonemodes) >= 0;
 }
 
 void cp_load_options(struct cp_load *load, const struct cp_yaml_node *map)
@@ -80,33 +147,13 @@ void cp_load_options(struct cp_load *load, const struct cp_yaml_node *map)
 	}
 	for (size_t i = 0; i < map->nr_children; i++) {
 		const struct cp_yaml_node *node = map->children[i];
-		struct cp_plan_option option;
+		struct cp_plan_option option = {.at = {node->line, node->column}};
 
-		if (!key_good(node->key)) {
-			cp_yaml_problem_key(load->doc, node,
-					    "'%s' is no fio option; expected a name in "
-					    "lower case",
-					    node->key);
+		if (!key_allowed(load, node) ||
+		    !cp_yaml_text(load->doc, node, node->key, option.value,
+				  sizeof(option.value)) ||
+		    !value_good(load, node, option.value))
 			continue;
-		}
-		const char *why = reserved_why(node->key);
-		if (why) {
-			cp_yaml_problem_key(load->doc, node,
-					    "'%s' cannot be passed to fio: %s; expected "
-					    "another option",
-					    node->key, why);
-			continue;
-		}
-		if (!cp_yaml_text(load->doc, node, node->key, option.value,
-				  sizeof(option.value)))
-			continue;
-		if (!value_good(option.value)) {
-			cp_yaml_problem(load->doc, node,
-					"'%s' holds control characters; expected one "
-					"line of text",
-					node->key);
-			continue;
-		}
 		if (plan->nr_options == CP_PLAN_FIO_MAX) {
 			cp_yaml_problem(load->doc, map,
 					"'fio' has too many options; expected at most %d",
@@ -116,4 +163,9 @@ void cp_load_options(struct cp_load *load, const struct cp_yaml_node *map)
 		snprintf(option.key, sizeof(option.key), "%s", node->key);
 		plan->options[plan->nr_options++] = option;
 	}
+	const struct cp_yaml_node *rate = cp_yaml_get(map, "rate_iops");
+	if (rate && cp_yaml_get(map, "rate"))
+		cp_yaml_problem_key(load->doc, rate,
+				    "'rate_iops' and 'rate' are both given; expected "
+				    "one, as fio takes no two limits");
 }

@@ -4,8 +4,9 @@
  * samples are taken. Nothing is run here.
  *
  * Order of calls: cp_plan_load() or cp_plan_from_json() -> cp_plan_filter()* ->
- * cp_plan_target_check() -> cp_plan_order() -> read cells[] and order[] ->
- * cp_plan_free(). Loading reports every problem with its place (exit 2).
+ * cp_plan_target_check() -> cp_plan_policy_check() -> cp_plan_order() -> read cells[] and
+ * order[] -> cp_plan_free(). Loading reports every problem with its place (exit 2),
+ * those of an arm's policy included.
  *
  * Workload keys beyond what a record's context and arm hold: target {size, node,
  * filename, allow_overwrite}, workload {segment}, run {runtime, ramp_time, samples, seed,
@@ -38,6 +39,7 @@ struct cp_plan_cell {
 	struct cp_arm arm;	/* resolved */
 	uint64_t segment_bytes; /* one near segment */
 	uint64_t job_bytes;	/* region of one job: size / numjobs, down to a bs */
+	unsigned policy_at[2];	/* line and column of the arm's policy; 0 = not known */
 };
 
 struct cp_plan_sample {
@@ -48,9 +50,11 @@ struct cp_plan_sample {
 
 struct cp_plan_option { /* passed to fio as it is */
 	char key[64], value[256];
+	unsigned at[2]; /* line and column of the value; 0 = not known */
 };
 
 struct cp_plan {
+	char config[1024]; /* the workload file, for places; "" when resumed */
 	char name[CP_NAME_MAX];
 	uint64_t size;
 	char filename[4096]; /* absolute; "" without a file target */
@@ -108,8 +112,20 @@ void cp_plan_media(const struct cp_plan *plan, char *buf, size_t size);
 int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 			 void (*warn)(void *ctx, const char *text), void *ctx,
 			 struct cp_err *err);
-/* Make a missing file target with `size` bytes of pattern (whole or not at all). Sets
- * plan->created when it did. *interrupted non-zero (may be NULL) ends it (exit 130). */
+/*
+ * The fingerprints of the arms' policies against this machine and fio's version
+ * ("fio-3.33"). Another one is exit 4 with its place, unless the arm has policy_force.
+ */
+int cp_plan_policy_check(const struct cp_plan *plan, const char *fio_version,
+			 struct cp_err *err);
+/* Some arm has a policy, so that cp_plan_policy_check() has something to do. */
+bool cp_plan_has_policy(const struct cp_plan *plan);
+/*
+ * Make a missing file target with `size` bytes of pattern (whole or not at all). Sets
+ * plan->created when it did. A file that appeared since the check is checked as one that
+ * was there, and one that appears meanwhile is left as it is (exit 2). *interrupted
+ * non-zero (may be NULL) ends it (exit 130).
+ */
 int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
 			struct cp_err *err);
 

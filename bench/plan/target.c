@@ -3,11 +3,13 @@
 #include "bench/plan/plan.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <glob.h>
 #include <libgen.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engines/base/file.h"
 #include "engines/base/units.h"
@@ -186,6 +188,43 @@ int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 	return 0;
 }
 
+/* In place only where nothing is: whatever came there meanwhile is somebody's. */
+static int publish(const struct cp_plan *plan, struct cp_file_new *file,
+		   struct cp_err *err)
+{
+	bool linked = false;
+	int errnum = 0;
+
+	errno = 0;
+	if (fflush(file->stream) || ferror(file->stream))
+		errnum = errno ? errno : EIO;
+	else if (fsync(fileno(file->stream)) && errno != EINVAL)
+		errnum = errno;
+	else if (renameat2(AT_FDCWD, file->tmp, AT_FDCWD, file->path, RENAME_NOREPLACE)) {
+		errnum = errno;
+		/* not every file system knows the flag; a link never replaces */
+		if (errnum == EINVAL || errnum == ENOSYS) {
+			errnum = link(file->tmp, file->path) ? errno : 0;
+			linked = !errnum;
+		}
+	}
+	if (errnum || linked) {
+		cp_file_new_abort(file);
+	} else {
+		fclose(file->stream);
+		file->stream = NULL;
+	}
+	if (errnum == EEXIST)
+		return cp_err_set(err, CP_EXIT_USAGE, EEXIST,
+				  "'%s' appeared while it was being made, and is left "
+				  "as it is; expected a name that nobody else uses",
+				  plan->filename);
+	if (errnum)
+		return cp_err_set(err, CP_EXIT_INVALID, errnum, "cannot write '%s': %s",
+				  plan->filename, strerror(errnum));
+	return 0;
+}
+
 int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
 			struct cp_err *err)
 {
@@ -194,8 +233,10 @@ int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
 	struct cp_file_new file;
 	struct stat st;
 
-	if (!has_media(plan, "file") || !stat(plan->filename, &st))
+	if (!has_media(plan, "file"))
 		return 0;
+	if (!stat(plan->filename, &st))
+		return check_file(plan, err);
 	int ret = cp_file_new_open(plan->filename, &file, err);
 	if (ret)
 		return ret;
@@ -222,7 +263,7 @@ int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
 		}
 		left -= len;
 	}
-	ret = cp_file_new_commit(&file, err);
+	ret = publish(plan, &file, err);
 	if (!ret)
 		plan->created = true;
 	return ret;

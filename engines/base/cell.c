@@ -80,6 +80,8 @@ const struct cp_field cp_arm_fields[] = {
 	 .help = "I/Os a doorbell"},
 	{IN(cp_arm, policy), .type = CP_FIELD_TEXT, .def = "",
 	 .help = "path auto: the policy file that decides"},
+	{IN(cp_arm, policy_force), .type = CP_FIELD_UINT, .min = 0, .max = 1, .def = "0",
+	 .help = "use a policy that was learned on another machine: true or false"},
 	{.name = NULL},
 };
 
@@ -191,8 +193,12 @@ static int number_store(const struct cp_field *field, char *at, const char *text
 			struct cp_err *err)
 {
 	bool is_size = field->type == CP_FIELD_SIZE;
+	bool is_switch = !is_size && field->max == 1;
 	char low[24], high[24];
 	uint64_t value;
+
+	if (is_switch && (!strcmp(text, "true") || !strcmp(text, "false")))
+		text = !strcmp(text, "true") ? "1" : "0";
 	int ret = is_size ? cp_size_parse(text, &value)
 			  : cp_uint_parse(text, UINT64_MAX, &value);
 
@@ -202,6 +208,10 @@ static int number_store(const struct cp_field *field, char *at, const char *text
 				  field->name, text);
 	if (!ret && (value < field->min || value > field->max))
 		ret = -ERANGE;
+	if (ret && is_switch)
+		return cp_err_set(err, CP_EXIT_USAGE, -ret,
+				  "%s '%s' is unreadable; expected true or false",
+				  field->name, text);
 	if (is_size) {
 		cp_size_format(field->min, low, sizeof(low));
 		cp_size_format(field->max, high, sizeof(high));

@@ -51,8 +51,9 @@ struct cp_arm {
 	uint32_t q_per_node;			    /* hardware queues a node */
 	uint32_t queue_depth;			    /* tags a hardware queue */
 	uint64_t max_merge;			    /* 0 = no merging */
-	uint32_t batch;	  /* I/Os a doorbell (fio iodepth_batch) */
-	char policy[256]; /* file for path: auto; "" = none */
+	uint32_t batch;	       /* I/Os a doorbell (fio iodepth_batch) */
+	char policy[256];      /* file for path: auto; "" = none */
+	uint32_t policy_force; /* 1: its fingerprint may be another machine's */
 	/* cp_field_parse() was given a threshold: tells "never" from "the default" until
 	 * cp_arm_resolve() is done; no part of what an arm is */
 	bool dma_thresh_read_set, dma_thresh_write_set;
@@ -63,7 +64,7 @@ enum cp_field_type {
 	CP_FIELD_SPEC, /* NAME[:key=value,...] with NAME one of words[] */
 	CP_FIELD_TEXT, /* any text that fits */
 	CP_FIELD_SIZE, /* uint64_t, fio size suffixes */
-	CP_FIELD_UINT, /* uint32_t */
+	CP_FIELD_UINT, /* uint32_t; with max 1 true and false are read too */
 };
 
 struct cp_field {

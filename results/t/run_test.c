@@ -29,6 +29,7 @@ static void fill(struct cp_manifest *manifest)
 	manifest->soft = json_pack("{s:n}", "turbo");
 	manifest->config = json_pack("{s:{s:i}}", "run", "samples", 5);
 	manifest->argv = json_pack("[s,s]", "run", "quick.yaml");
+	manifest->unmeasured = json_pack("[{s:s}]", "cell", "c");
 }
 
 static void write_text(const char *text)
@@ -63,6 +64,7 @@ static void test_manifest_round_trip(void **state)
 	assert_true(b.complete && b.planned == 12);
 	assert_true(json_equal(a.hard, b.hard) && json_equal(a.soft, b.soft));
 	assert_true(json_equal(a.config, b.config) && json_equal(a.argv, b.argv));
+	assert_true(json_equal(a.unmeasured, b.unmeasured));
 	assert_string_equal(c.run, "r1");
 	cp_manifest_free(&a);
 	cp_manifest_free(&b);

@@ -67,6 +67,23 @@ settings() {
 	[[ $output == *copypath-sync.so*dma=none* ]]
 }
 
+# Description: a path that fio would cut is refused, and nothing is written.
+@test "emit: fio cannot carry every path" {
+	mkdir "$BATS_TEST_TMPDIR/a#b"
+	cp "$policy" "$BATS_TEST_TMPDIR/a#b/p.yaml"
+	run "$copypath" emit "$BATS_TEST_TMPDIR/a#b/p.yaml" --for fio -o "$BATS_TEST_TMPDIR/out"
+	[ "$status" -eq 2 ]
+	[[ $output == *"the policy path '$BATS_TEST_TMPDIR/a#b/p.yaml' holds '#'"* ]]
+	[ ! -e "$BATS_TEST_TMPDIR/out" ]
+	COPYPATH_PLUGIN_DIR='/x;y' run "$copypath" emit "$policy" --for fio
+	[ "$status" -eq 2 ]
+	[[ $output == *"the plug-in path '/x;y' holds ';'"* ]]
+	run "$copypath" emit "$BATS_TEST_TMPDIR/a#b/p.yaml" --for modprobe
+	[ "$status" -eq 0 ]
+	run "$copypath" emit nosuch --for fio
+	[[ $output == *"; expected a policy file" ]]
+}
+
 # Description: the shipped default stays in bio, with thresholds for whoever turns mq on.
 @test "emit: default.yaml" {
 	policy=policies/default.yaml

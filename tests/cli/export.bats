@@ -106,6 +106,17 @@ column() {
 	[[ $(<"$BATS_TEST_TMPDIR/err") == *"warning: '$records', line 3: torn last line dropped" ]]
 }
 
+@test "records that are not there are named before anything is printed" {
+	mkdir "$BATS_TEST_TMPDIR/empty"
+	for args in none.jsonl "$records none.jsonl" "$BATS_TEST_TMPDIR/empty"; do
+		# shellcheck disable=SC2086 # words on purpose
+		run export_csv $args
+		[ "$status" -ne 0 ]
+		[ "$output" = "" ]
+		[[ $(<"$BATS_TEST_TMPDIR/err") == *error:* ]]
+	done
+}
+
 @test "bad usage is exit 2 and says what would work" {
 	for args in "" "--format=xml $records" "--failed=maybe $records" "--nope" \
 		"$BATS_TEST_TMPDIR/none.jsonl"; do

@@ -48,6 +48,45 @@ records() {
 	[ "$(records results/runs/last)" -eq 1 ]
 }
 
+@test "a run that -o puts into results/runs is the newest there" {
+	"$copypath" run w.yaml -q --filter rw=read --filter arm=cpu
+	run --separate-stderr "$copypath" run w.yaml -q --filter rw=read --filter arm=cpu -o results/runs/mine
+	[ "$status" -eq 0 ]
+	[ "$(readlink results/runs/last)" = mine ]
+	"$copypath" run w.yaml -q --filter rw=read --filter arm=cpu -o elsewhere
+	[ "$(readlink results/runs/last)" = mine ]
+	rm results/runs/last
+	run "$copypath" run w.yaml -o results/runs/last
+	[ "$status" -eq 2 ]
+	[[ $output = *"is the link to the newest run"* ]]
+	[ ! -e results/runs/last ]
+}
+
+@test "a target inside the last-level cache is warned of once" {
+	workload 'target: {media: anon, size: 256k}' 'workload: {rw: read, bs: 64k}'
+	run --separate-stderr "$copypath" run w.yaml -o r
+	[ "$status" -eq 0 ]
+	[[ $stderr = *"last-level cache"* ]] || skip "no last-level cache is known here"
+	[ "$(grep -c "last-level cache" <<<"$stderr")" -eq 1 ]
+}
+
+@test "where SIGCHLD is ignored a fio that fails is still seen to fail" {
+	# shellcheck disable=SC2016 # for the script
+	fake_fio "$("${COPYPATH_FIO:-fio}" --version)" '[ "$1" = --parse-only ] && exit 7; exit 0'
+	run bash -c 'trap "" CHLD; exec "$0" run w.yaml -o r' "$copypath"
+	[ "$status" -eq 4 ]
+	[[ $output = *"fio refused the job"* ]]
+}
+
+@test "a sample that was not verified as asked is failed" {
+	local fio=${COPYPATH_FIO:-fio}
+	workload 'target: {media: anon, size: 4m}' 'workload: {rw: write, bs: 4k}' 1 'verify: crc32c'
+	fake_fio "$("$fio" --version)" "sed -i '/verify/d' \"\$2\"; exec $fio \"\$@\""
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 1 ]
+	[ "$(grep -c "\"failed\":\"verify was 'off'; expected 'crc32c'\"" r/records.jsonl)" -eq 2 ]
+}
+
 @test "a dry run prints cells, samples and time and makes nothing" {
 	run --separate-stderr "$copypath" run --dry-run w.yaml -o r
 	[ "$status" -eq 0 ]
@@ -188,12 +227,100 @@ interrupted_run() {
 	[ ! -e r ]
 }
 
-@test "a fio option that fio does not know is found before anything runs" {
-	echo 'fio: {no_such_option: 1}' >>w.yaml
+@test "a fio option's value that fio does not take is bad input with its place" {
+	echo 'fio: {random_distribution: "zipf:1.1", rate: banana}' >>w.yaml
 	run "$copypath" run w.yaml -o r
-	[ "$status" -eq 4 ]
-	[[ $output = *"no_such_option"* ]]
+	[ "$status" -eq 2 ]
+	[[ $output = *"w.yaml:10:46: error: 'rate' cannot be 'banana': fio: failed parsing"* ]]
 	[ ! -e r ]
+}
+
+@test "fio takes the options that the manual page lists" {
+	local root_page=$root/docs/man/copypath-run.1 option
+	workload 'target: {media: anon, size: 16m}' 'workload: {rw: randwrite, bs: 64k}'
+	cp w.yaml base.yaml
+	local fio=${COPYPATH_FIO:-fio}
+	fake_fio "$("$fio" --version)" "[ \"\$1\" = --parse-only ] && exec $fio \"\$@\"; exit 3"
+	for options in 'random_distribution: "zipf:1.1", rate: 2g, rate_process: poisson, rate_ignore_thinktime: 1, thinktime: 5us, thinktime_spin: 5us, thinktime_blocks: 2, thinktime_blocks_type: issue, thinktime_iotime: 10ms, buffer_compress_percentage: 50, buffer_compress_chunk: 512, iomem_align: 4k, rate_min: 1k, rate_cycle: 1000' \
+		'random_generator: lfsr, percentage_random: 50, zonemode: strided, zonerange: 1m, zonesize: 512k, zoneskip: 512k, buffer_pattern: "0xdeadbeef", dedupe_percentage: 20, dedupe_mode: working_set, dedupe_working_set_percentage: 10, mem_align: 4k, rate_iops: 100k, rate_iops_min: 1' \
+		'zero_buffers: 1, fsync: 4, fdatasync: 8'; do
+		{ cat base.yaml; echo "fio: {$options}"; } >w.yaml
+		rm -rf r
+		run "$copypath" run w.yaml -o r
+		[ "$status" -eq 1 ] # taken by the real fio; the samples are not
+		for option in $(grep -o '[a-z_]*:' <<<" $options" | tr -d :); do
+			[ "$option" = zipf ] || grep -q "\<$option\>" "$root_page"
+		done
+	done
+}
+
+@test "a path that a job file cannot carry is bad input and nothing is made" {
+	local dir
+	# shellcheck disable=SC2016 # fio would expand it
+	for dir in 'a b;c#d' 'a$pagesize' ' a' '' -x; do
+		run "$copypath" run w.yaml -o "$dir"
+		[ "$status" -eq 2 ]
+		[[ $output = *"-o '$dir' "*expected* ]]
+	done
+	mkdir 'x#y'
+	cp -r "$build"/copypath-*.so 'x#y'
+	COPYPATH_PLUGIN_DIR=$PWD/x#y run "$copypath" run w.yaml -o r
+	[ "$status" -eq 2 ]
+	[[ $output = *"the plug-in directory '$PWD/x#y' holds '#'"* ]]
+	workload 'target: {media: file, size: 16m, filename: far.bin}' 'workload: {rw: write, bs: 64k}'
+	run --separate-stderr env -C 'x#y' "$copypath" run ../w.yaml -o "$BATS_TEST_TMPDIR/r"
+	[ "$status" -eq 2 ]
+	[[ $stderr = "../w.yaml:4:44: error: the absolute path of 'filename' holds '#'"* ]]
+	[ ! -e 'x#y/far.bin' ]
+	workload 'target: {media: anon, size: 16m}' 'workload: {rw: [read, write], bs: 64k}'
+	[ ! -e r ]
+	[ -z "$(find . -maxdepth 1 -name 'a*' -o -maxdepth 1 -name '-x')" ]
+	mkdir 'a b:c'
+	run "$copypath" run w.yaml -o 'a b:c/r'
+	[ "$status" -eq 0 ]
+}
+
+# A policy in p.yaml that was learned on a machine with fingerprint $1, "" = none.
+policy() {
+	printf '%s\n' 'schema: 1' 'kind: policy' 'name: p' \
+		"learned: {host: other, samples: 1${1:+, fingerprint: \"sha256:$1\"}}" >p.yaml
+	printf '%s\n' 'schema: 1' 'kind: workload' 'name: w' \
+		'target: {media: anon, size: 16m}' 'workload: {rw: read, bs: 64k}' 'arms:' \
+		"  - {name: a, queue_mode: mq, path: auto, dma: sw, policy: p.yaml${2:+, $2}}" \
+		'run: {runtime: 20ms, samples: 1}' >w.yaml
+}
+
+@test "a policy of another machine is refused before anything runs, unless it is forced" {
+	local zeros
+	zeros=$(printf '%064d' 0)
+	policy "$zeros"
+	for how in --dry-run --quiet; do
+		run "$copypath" run w.yaml -o r "$how"
+		[ "$status" -eq 4 ]
+		[[ $output = *"w.yaml:7:60: error: policy '$PWD/p.yaml'"*"policy_force: true"* ]]
+		[ ! -e r ]
+	done
+	policy "$zeros" 'policy_force: true'
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 0 ]
+	grep -q '"policy_force":1' r/records.jsonl
+	sed -i 's/"policy_force": *1/"policy_force":0/' r/manifest.json
+	run "$copypath" run --resume r
+	[ "$status" -eq 4 ]
+}
+
+@test "a policy that cannot be read is named with its own place" {
+	policy ''
+	echo 'nme: x' >>p.yaml
+	run "$copypath" run w.yaml --dry-run
+	[ "$status" -eq 2 ]
+	[[ $output = "w.yaml:7:60: error: 'policy': $PWD/p.yaml:5:1: error: unknown key 'nme'"* ]]
+}
+
+@test "a workload that is not there is said to be one" {
+	run "$copypath" run nosuch.yaml
+	[ "$status" -eq 2 ]
+	[[ $output = *"'nosuch.yaml'"*"; expected a workload file" ]]
 }
 
 @test "fio without output makes a failed sample, exit 1, and keeps what explains it" {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -56,6 +57,40 @@ static void test_child_end(void **state)
 	}
 }
 
+/* Description: a child's end is learned where whoever started us ignores SIGCHLD. */
+static void test_child_ignored(void **state)
+{
+	struct cp_child_end end;
+	char out[64];
+
+	(void)state;
+	signal(SIGCHLD, SIG_IGN);
+	run_shell("exit 3", 20 * SECOND_NS, NULL, &end, out, sizeof(out));
+	assert_int_equal(end.exit_code, 3);
+}
+
+static void steal_end(int signo)
+{
+	(void)signo;
+	waitpid(-1, NULL, 0);
+}
+
+/* Description: a child whose end somebody else took is an error, not a success. */
+static void test_child_stolen(void **state)
+{
+	const char *const argv[] = {"sh", "-c", "kill -USR1 $PPID", NULL};
+	struct cp_child_end end = {.exit_code = 77};
+	struct cp_err err = {0};
+
+	(void)state;
+	signal(SIGUSR1, steal_end);
+	int ret = cp_child_run(argv, 1, 2, 20 * SECOND_NS, NULL, &end, &err);
+	signal(SIGUSR1, SIG_DFL);
+	assert_int_equal(ret, -ECHILD);
+	assert_int_equal(err.exit, CP_EXIT_INVALID);
+	assert_int_equal(end.exit_code, 77);
+}
+
 /* Description: a child that runs too long is ended and that is said. */
 static void test_child_timeout(void **state)
 {
@@ -97,8 +132,10 @@ static void test_child_missing(void **state)
 	assert_int_equal(end.exit_code, 77);
 }
 
-#define STATS                                                                    \
-	"\"total_ios\":8,\"slat_ns\":{\"mean\":1.5},\"clat_ns\":{\"mean\":2.5}," \
+#define STATS STATS_OF("9", "1.5")
+#define STATS_OF(nr, slat)                                         \
+	"\"total_ios\":8,\"slat_ns\":{\"N\":" nr ",\"mean\":" slat \
+	"},\"clat_ns\":{\"mean\":2.5},"                            \
 	"\"lat_ns\":{\"mean\":4.0,\"percentile\":{\"50.000000\":3}}"
 
 /* Description: fio's latencies of the direction that was asked for are taken. */
@@ -121,6 +158,23 @@ static void test_output_good(void **state)
 	assert_true(fabs(record.metrics[CP_METRIC_FIO_LAT_P50] - 3.0) < 1e-9);
 	assert_true(fabs(record.metrics[CP_METRIC_FIO_SLAT_MEAN] - 1.5) < 1e-9);
 	assert_true(fabs(record.metrics[CP_METRIC_FIO_CLAT_MEAN] - 2.5) < 1e-9);
+}
+
+/* Description: a synchronous engine has no submission latency, which is not 0. */
+static void test_output_no_slat(void **state)
+{
+	static const char text[] =
+		"{\"jobs\":[{\"error\":0,\"read\":{" STATS_OF("0", "0.0") "}}]}";
+	struct cp_record record;
+	char failed[128] = "";
+
+	(void)state;
+	cp_record_init(&record);
+	assert_int_equal(
+		cp_fio_output_parse(text, CP_DIR_READ, &record, failed, sizeof(failed)),
+		0);
+	assert_true(isnan(record.metrics[CP_METRIC_FIO_SLAT_MEAN]));
+	assert_true(record.metrics[CP_METRIC_FIO_CLAT_MEAN] > 0);
 }
 
 /* Description: output that is missing, torn, empty or of a failed job is a failure with
@@ -253,6 +307,22 @@ static void test_job_mq(void **state)
 	assert_true(has(&job, "iodepth_batch=16"));
 }
 
+/* Description: an arm with a policy hands on its file and whether it is forced. */
+static void test_job_policy(void **state)
+{
+	struct job job;
+
+	(void)state;
+	job_init(&job);
+	job_print(&job);
+	assert_null(strstr(job.text, "\npolicy"));
+	strncpy(job.cell.arm.policy, "/x/p.yaml", sizeof(job.cell.arm.policy));
+	job.cell.arm.policy_force = 1;
+	job_print(&job);
+	assert_true(has(&job, "policy=/x/p.yaml"));
+	assert_true(has(&job, "policy_force=1"));
+}
+
 /* Description: jobs have regions of their own; as many as CPUs are not pinned. */
 static void test_job_numjobs(void **state)
 {
@@ -298,13 +368,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_child_end),
+		cmocka_unit_test(test_child_ignored),
+		cmocka_unit_test(test_child_stolen),
 		cmocka_unit_test(test_child_timeout),
 		cmocka_unit_test(test_child_interrupt),
 		cmocka_unit_test(test_child_missing),
 		cmocka_unit_test(test_output_good),
+		cmocka_unit_test(test_output_no_slat),
 		cmocka_unit_test(test_output_bad),
 		cmocka_unit_test(test_job_plain),
 		cmocka_unit_test(test_job_mq),
+		cmocka_unit_test(test_job_policy),
 		cmocka_unit_test(test_job_numjobs),
 		cmocka_unit_test(test_job_verify),
 		cmocka_unit_test(test_job_no_ramp),

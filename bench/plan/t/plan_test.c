@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "bench/plan/plan.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "engines/base/units.h"
 
-#define HEAD "schema: 1\nkind: workload\nname: t\n"
-#define ANON "target: {media: anon, size: 64m}\n"
+#define HEAD  "schema: 1\nkind: workload\nname: t\n"
+#define ANON  "target: {media: anon, size: 64m}\n"
+#define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 #define MANY                                                                         \
 	HEAD ANON "workload: {rw: [read, write], bs: [4k, 64k], iodepth: [1, 16]}\n" \
 		  "arms:\n"                                                          \
@@ -388,6 +392,118 @@ static void count_warning(void *ctx, const char *text)
 	(*(int *)ctx)++;
 }
 
+#define FILE_PLAN(path, rest)                                             \
+	HEAD "target: {media: file, size: 1m, filename: " path rest "}\n" \
+	     "workload: {rw: write, bs: 4k}\narms: [{name: a}]\n"
+
+/* Description: a file that comes between the check and the making is asked about, and one
+ * that is in the way of the finished target is left as it is. */
+static void test_target_appears(void **state)
+{
+	struct cp_err err = {0};
+	struct cp_plan plan;
+	char dir[] = "/tmp/plan_test.XXXXXX", text[512], data[4] = "";
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(text, sizeof(text), FILE_PLAN("%s/x", ""), dir);
+	load_good(text, &plan);
+	int fd = open(plan.filename, O_RDWR | O_CREAT | O_EXCL, 0600);
+	assert_int_equal(write(fd, "old", 3), 3);
+	assert_int_equal(ftruncate(fd, 1 << 20), 0);
+	assert_int_equal(cp_plan_target_make(&plan, NULL, &err), -EEXIST);
+	assert_int_equal(err.exit, CP_EXIT_USAGE);
+	assert_int_equal(pread(fd, data, 3, 0), 3);
+	assert_string_equal(data, "old");
+	close(fd);
+	unlink(plan.filename);
+
+	/* A link to nothing looks like no file until something is put in its place. */
+	assert_int_equal(symlink("nowhere", plan.filename), 0);
+	assert_int_equal(cp_plan_target_make(&plan, NULL, &err), -EEXIST);
+	assert_int_equal(err.exit, CP_EXIT_USAGE);
+	assert_false(plan.created);
+	assert_int_equal(unlink(plan.filename), 0);
+	assert_int_equal(cp_plan_target_make(&plan, NULL, &err), 0);
+	assert_true(plan.created);
+	unlink(plan.filename);
+	assert_int_equal(rmdir(dir), 0); /* nothing else is left */
+	cp_plan_free(&plan);
+}
+
+/* Description: a manifest that names what fio would read as something else is refused. */
+static void test_json_fio(void **state)
+{
+	static const struct {
+		const char *key, *value;
+	} cases[] = {{"thinktime", "5us # x"}, {"unlink", "1"}, {"exec_prerun", "x"}};
+	struct cp_plan plan, back;
+
+	(void)state;
+	load_good(FILE_PLAN("/tmp/x", ""), &plan);
+	for (size_t i = 0; i <= sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *json = cp_plan_to_json(&plan);
+		struct cp_err err = {0};
+
+		if (i)
+			json_object_set_new(json_object_get(json, "fio"),
+					    cases[i - 1].key,
+					    json_string(cases[i - 1].value));
+		else
+			json_object_set_new(json_object_get(json, "target"), "filename",
+					    json_string("/tmp/x#y"));
+		assert_int_not_equal(cp_plan_from_json(json, &back, &err), 0);
+		assert_int_equal(err.exit, CP_EXIT_INVALID);
+		json_decref(json);
+	}
+	cp_plan_free(&plan);
+}
+
+/* Description: a policy's fingerprint of another machine is an environment error with the
+ * place of the policy, unless the arm forces it; one without fingerprint fits. */
+static void test_policy_fingerprint(void **state)
+{
+	static const struct {
+		const char *learned, *force;
+		bool good;
+	} cases[] = {
+		{"{host: h, samples: 1}", "false", true},
+		{"{host: h, samples: 1, fingerprint: \"sha256:" ZEROS "\"}", "false",
+		 false},
+		{"{host: h, samples: 1, fingerprint: \"sha256:" ZEROS "\"}", "true",
+		 true},
+	};
+	char path[] = "/tmp/plan_test.XXXXXX", text[512];
+
+	(void)state;
+	close(mkstemp(path));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_err err = {0};
+		struct cp_plan plan;
+		FILE *file = fopen(path, "w");
+
+		fprintf(file, "schema: 1\nkind: policy\nname: p\nlearned: %s\n",
+			cases[i].learned);
+		fclose(file);
+		snprintf(text, sizeof(text),
+			 HEAD ANON "workload: {rw: write, bs: 4k}\narms:\n"
+				   "  - {name: a, queue_mode: mq, path: auto, dma: sw, "
+				   "policy: %s, policy_force: %s}\n",
+			 path, cases[i].force);
+		load_good(text, &plan);
+		assert_true(cp_plan_has_policy(&plan));
+		int ret = cp_plan_policy_check(&plan, "fio-3.33", &err);
+		assert_int_equal(ret == 0, cases[i].good);
+		if (ret) {
+			assert_int_equal(err.exit, CP_EXIT_INVALID);
+			if (!strstr(err.msg, ":7:60: error: policy"))
+				fail_msg("%s", err.msg);
+		}
+		cp_plan_free(&plan);
+	}
+	unlink(path);
+}
+
 /* Description: a working set below the last-level cache is a warning with the ratio. */
 static void test_llc_warning(void **state)
 {
@@ -426,6 +542,9 @@ int main(void)
 		cmocka_unit_test(test_filters_bad),
 		cmocka_unit_test(test_problems_together),
 		cmocka_unit_test(test_media_list),
+		cmocka_unit_test(test_target_appears),
+		cmocka_unit_test(test_json_fio),
+		cmocka_unit_test(test_policy_fingerprint),
 		cmocka_unit_test(test_llc_warning),
 	};
 

@@ -208,7 +208,7 @@ static void test_key(void **state)
 		"attr=wb media=anon corunner=none | mq/auto copy=auto flush=none "
 		"completion=poll dma=sw dma_thresh_read=65536 dma_thresh_write=32768 "
 		"dma_min_segments=0 ring_full=wait q_per_node=8 queue_depth=128 "
-		"max_merge=0 batch=1 policy=");
+		"max_merge=0 batch=1 policy= policy_force=0");
 	snprintf(arm.name, sizeof(arm.name), "named");
 	cp_cell_key(&context, &arm, named, sizeof(named));
 	assert_string_equal(named, key);

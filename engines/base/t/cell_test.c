@@ -171,6 +171,10 @@ static void test_refused(void **state)
 		 "1024"},
 		{"batch", "0",
 		 "batch '0' is out of range; expected a whole number of 1 to 1024"},
+		{"policy_force", "maybe",
+		 "policy_force 'maybe' is unreadable; expected true or false"},
+		{"policy_force", "2",
+		 "policy_force '2' is unreadable; expected true or false"},
 		{"batch", "-1",
 		 "batch '-1' is unreadable; expected a whole number of 1 to 1024"},
 	};
@@ -189,6 +193,29 @@ static void test_refused(void **state)
 		assert_string_equal(err.msg, cases[i].msg);
 		assert_int_equal(err.exit, CP_EXIT_USAGE);
 		assert_memory_equal(&arm, &before, sizeof(arm));
+	}
+}
+
+/* Description: a switch is read as true and false, 1 and 0. */
+static void test_switch(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t value;
+	} cases[] = {{"true", 1}, {"false", 0}, {"1", 1}, {"0", 0}};
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++) {
+		struct cp_arm arm;
+		struct cp_err err = {0};
+
+		cp_arm_init(&arm);
+		arm.policy_force = 7;
+		assert_int_equal(
+			cp_field_parse(cp_field_find(cp_arm_fields, "policy_force"), &arm,
+				       cases[i].text, &err),
+			0);
+		assert_int_equal(arm.policy_force, cases[i].value);
 	}
 }
 
@@ -286,10 +313,15 @@ static void test_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_defaults), cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_format),	 cmocka_unit_test(test_spec),
-		cmocka_unit_test(test_refused),	 cmocka_unit_test(test_context_refused),
-		cmocka_unit_test(test_too_long), cmocka_unit_test(test_dir),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_spec),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_context_refused),
+		cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_dir),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
