@@ -122,9 +122,14 @@ static int check_plugin(const struct cp_fio *fio, const char *name, char *built_
 				  "install)",
 				  path, strerror(errno));
 	int ret = read_built_for(path, built_for, size, err);
-	/* A file that names no version is no plug-in: loading it will say so. */
-	if (ret || !built_for[0] || !strcmp(built_for, fio->version))
+	if (ret || !strcmp(built_for, fio->version))
 		return ret;
+	if (!built_for[0])
+		return cp_err_set(
+			err, CP_EXIT_INVALID, EINVAL,
+			"'%s' is no copypath plug-in, or not a whole one; expected the "
+			"one that make builds",
+			path);
 	return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
 			  "'%s' is %s but the plug-in '%s' was built with the headers of "
 			  "%s; expected the same: install %s, or get the headers of %s "
@@ -175,6 +180,12 @@ static int parse_job(const struct cp_fio *fio, const struct cp_plan *plan,
 		goto out_close;
 	*ret_good = !end.exit_code && !end.signo;
 	snprintf(said, SAID_MAX, "%s", errors[0] ? errors : out);
+	if (!said[0] && end.signo)
+		snprintf(said, SAID_MAX, "it was ended by signal %d (%s)", end.signo,
+			 strsignal(end.signo));
+	else if (!said[0])
+		snprintf(said, SAID_MAX, "it exited with %d and said nothing",
+			 end.exit_code);
 	for (size_t len = strlen(said); len && said[len - 1] == '\n'; len--)
 		said[len - 1] = '\0';
 out_close:

@@ -12,6 +12,9 @@
 #define TIME_MAX_NS  (24ULL * 3600 * 1000000000)
 #define SIZE_MAX_CFG (1ULL << 46)
 
+static const char name_letters[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
+
 static const char *const top_keys[] = {"schema",   "kind",	"name", "target",
 				       "workload", "arms",	"run",	"fio",
 				       "budget",   "objective", NULL};
@@ -253,7 +256,8 @@ static void load_head(struct cp_load *load)
 	} else if (cp_yaml_text(load->doc, node, "name", load->plan->name, 64)) {
 		const char *c = load->plan->name;
 
-		if (!*c || *c == '.' || strpbrk(c, "/ \t\r\n\\"))
+		/* It becomes the name of a directory and of a policy. */
+		if (!*c || *c == '.' || *c == '-' || c[strspn(c, name_letters)])
 			cp_yaml_problem(load->doc, node,
 					"'%s' cannot name a directory; expected letters, "
 					"digits and . _ + -",

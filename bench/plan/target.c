@@ -125,6 +125,29 @@ static int check_space(const struct cp_plan *plan, struct cp_err *err)
 			  cp_size_format(free_bytes >> 10 << 10, have, sizeof(have)));
 }
 
+/* A sparse file takes its space when its pages are touched. */
+static int check_holes(const struct cp_plan *plan, const struct stat *st,
+		       struct cp_err *err)
+{
+	uint64_t there = (uint64_t)st->st_blocks * 512;
+	char need[24], have[24];
+	struct statvfs fs;
+
+	if (there >= plan->size || statvfs(plan->filename, &fs))
+		return 0;
+	uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+
+	if (free_bytes >= plan->size - there)
+		return 0;
+	return cp_err_set(err, CP_EXIT_INVALID, ENOSPC,
+			  "no space to fill the holes of '%s': up to %s needed, %s free; "
+			  "expected a smaller 'size' or a file without holes",
+			  plan->filename,
+			  cp_size_format((plan->size - there + 1023) >> 10 << 10, need,
+					 sizeof(need)),
+			  cp_size_format(free_bytes >> 10 << 10, have, sizeof(have)));
+}
+
 static int check_file(const struct cp_plan *plan, struct cp_err *err)
 {
 	const char *name = plan->filename, *use;
@@ -159,7 +182,13 @@ static int check_file(const struct cp_plan *plan, struct cp_err *err)
 				  "'%s' exists and the workload writes; expected "
 				  "'allow_overwrite: true', or a file that is not there",
 				  name);
-	return 0;
+	if (access(name, writes_file(plan) ? R_OK | W_OK : R_OK))
+		return cp_err_set(err, CP_EXIT_INVALID, errno,
+				  "cannot %s '%s': %s; expected a file that may be %s",
+				  writes_file(plan) ? "write" : "read", name,
+				  strerror(errno),
+				  writes_file(plan) ? "read and written" : "read");
+	return check_holes(plan, &st, err);
 }
 
 int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,

@@ -39,6 +39,12 @@ static void problem_add(struct cp_yaml *doc, unsigned line, unsigned column,
 		len = vsnprintf(buf + at, PROBLEM_MAX - (size_t)at, fmt, ap);
 	if (at < 0 || len < 0 || at + len >= PROBLEM_MAX)
 		memcpy(buf + PROBLEM_MAX - 4, "...", 4);
+	/* Words of the file are quoted in it: one problem is one line, and a terminal is
+	 * not told what to do. */
+	for (char *c = buf; *c; c++) {
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	}
 }
 
 __attribute__((format(printf, 4, 5))) static void

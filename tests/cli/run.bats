@@ -407,3 +407,53 @@ policy() {
 	nr=$(grep -o '= [0-9]* samples' <<<"$output" | tr -dc 0-9)
 	[ "$nr" -le 150 ]
 }
+
+@test "a plug-in that is not whole is said to be none, by probe too" {
+	mkdir moved
+	cp "$copypath" "$build"/copypath-*.so moved/
+	: >moved/copypath-async.so
+	run moved/copypath run w.yaml -o r
+	[ "$status" -eq 4 ]
+	[[ $output == *"copypath-async.so' is no copypath plug-in"* ]]
+	[ ! -e r ]
+	run moved/copypath probe
+	[ "$status" -eq 0 ]
+	[[ $output != *"plug-ins match it"* ]]
+}
+
+@test "a fio that dies is said to have died" {
+	fake_fio fio-3.33 'kill -9 $$'
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 4 ]
+	[[ $output == *"signal 9"* ]]
+}
+
+@test "a file that may not be read is refused before anything runs" {
+	command -v setpriv >/dev/null || skip "no setpriv to be another user with"
+	[ "$(id -u)" -eq 0 ] || skip "only root can become another user"
+	open=$(mktemp -d) # bats' own folders are closed to others
+	chmod 755 "$open"
+	head -c 16m /dev/zero >"$open/far"
+	chmod 0 "$open/far"
+	workload "target: {media: file, filename: $open/far, size: 16m}" \
+		'workload: {rw: read, bs: 64k}'
+	cp "$copypath" "$build"/copypath-*.so w.yaml "$open"
+	cd "$open"
+	run setpriv --reuid=65534 --clear-groups ./copypath run w.yaml --dry-run
+	cd - && rm -r "$open"
+	[ "$status" -eq 4 ]
+	[[ $output == *"cannot read '$open/far'"* ]]
+}
+
+@test "a sparse file that the file system cannot fill is refused before anything runs" {
+	[ "$(id -u)" -eq 0 ] || skip "only root can mount a small file system"
+	mkdir small
+	mount -t tmpfs -o size=1m copypath-test small 2>/dev/null || skip "cannot mount here"
+	truncate -s 16m small/far
+	workload "target: {media: file, filename: $PWD/small/far, size: 16m, allow_overwrite: true}" \
+		'workload: {rw: write, bs: 64k}'
+	run "$copypath" run w.yaml --dry-run
+	umount small
+	[ "$status" -eq 4 ]
+	[[ $output == *"no space to fill the holes"* ]]
+}
