@@ -299,80 +299,77 @@ static void test_upto_is_inclusive(void **state)
 #define HEAD "schema: 1\nkind: policy\n"
 #define RULE HEAD "rules:\n  - when: {rw: read}\n    sizes:\n"
 
+static const struct {
+	const char *text, *place, *what;
+} bad_files[] = {
+	{"kind: policy\n", ":1:1: ", "no 'schema'"},
+	{"schema: 1\nkind: workload\n", ":2:7: ", "kind"},
+	{"schema: 2\nkind: policy\n", ":1:9: ", "schema"},
+	{HEAD "ruls: []\n", ":3:1: ", "'rules'"},
+	{HEAD "rules: {a: 1}\n", ":3:8: ", "no list"},
+	{HEAD "rules:\n  - sizes: [{upto: max, do: {path: cpu}}]\n",
+	 ":4:5: ", "no 'when'"},
+	{HEAD "rules:\n  - when: {rw: reed}\n    sizes: [{upto: max, do: {path: "
+	      "cpu}}]\n",
+	 ":4:16: ", "reed"},
+	{HEAD "rules:\n  - when: {rw: read}\n", ":4:5: ", "no sizes"},
+	{RULE "      - {upto: 4q, do: {path: cpu}}\n", ":6:16: ", "upto"},
+	{RULE "      - {upto: 4k, do: {path: fpga}}\n", ":6:31: ", "fpga"},
+	{RULE "      - {upto: 4k}\n", ":6:9: ", "no 'do'"},
+	{RULE "      - {upto: 4k, do: {path: dma, copy: nt}}\n", ":6:36: ", "copy"},
+	{RULE "      - {upto: 4k, do: {path: cpu, copy: nonsense}}\n",
+	 ":6:42: ", "nonsense"},
+	{RULE "      - {upto: 4k, do: {path: cpu, copy: nt-avx}}\n",
+	 ":6:42: ", "did you mean 'nt-avx2'"},
+	{HEAD "undecided:\n  - when: {rw: read}\n    sizes: [{upto: max, use: {path: "
+	      "cpu}, best: {path: cpu, copy: mempcy}}]\n",
+	 ":5:67: ", "memcpy"},
+	{HEAD "default: {copy: nonsense}\n", ":3:17: ", "nonsense"},
+	{HEAD "default: {queue_mode: mq, path: dma, dma: nonsense}\n",
+	 ":3:43: ", "nonsense"},
+	{HEAD "default: {queue_mode: mq, path: dma, dma: idxd}\n",
+	 ":3:43: ", "not available in this version"},
+	{RULE "      - {upto: 4k, do: {path: cpu}}\n"
+	      "      - {upto: 4k, do: {path: cpu}}\n",
+	 ":7:16: ", "does not rise"},
+	{RULE "      - {upto: max, do: {path: cpu}}\n"
+	      "      - {upto: 8k, do: {path: cpu}}\n",
+	 ":7:9: ", "only last"},
+	{RULE "      - {upto: 4k, above: 8k, do: {path: cpu}}\n", ":6:27: ", "above"},
+	{RULE "      - {upto: 4k, do: {path: cpu}, confidence: 2}\n",
+	 ":6:49: ", "confidence"},
+	{HEAD "rules:\n  - when: {rw: read, jobs: {min: 4, max: 2}}\n"
+	      "    sizes: [{upto: max, do: {path: cpu}}]\n",
+	 ":4:28: ", "empty"},
+	{HEAD "rules:\n  - when: {rw: read, jobs: {min: 65}}\n"
+	      "    sizes: [{upto: max, do: {path: cpu}}]\n",
+	 ":4:28: ", "at most 64"},
+	{HEAD "device: {dma_thresh: {read: 1000}}\n", ":3:29: ", "512"},
+	{HEAD "default: {queue_mode: bio, path: dma}\n", ":3:34: ", "impossible"},
+	{HEAD "learned: {fingerprint: abc}\n", ":3:24: ", "fingerprint"},
+	{HEAD "objective: {slo_p99: fast}\n", ":3:22: ", "slo_p99"},
+	{HEAD "undecided:\n  - when: {rw: read}\n    reason: boredom\n"
+	      "    sizes: [{upto: max, use: {path: cpu}}]\n",
+	 ":5:13: ", "boredom"},
+};
+
 /* Description: each thing that can be wrong is reported with its line and column. */
 static void test_error_places(void **state)
 {
-	static const struct {
-		const char *text, *place, *what;
-	} cases[] = {
-		{"kind: policy\n", ":1:1: ", "no 'schema'"},
-		{"schema: 1\nkind: workload\n", ":2:7: ", "kind"},
-		{"schema: 2\nkind: policy\n", ":1:9: ", "schema"},
-		{HEAD "ruls: []\n", ":3:1: ", "'rules'"},
-		{HEAD "rules: {a: 1}\n", ":3:8: ", "no list"},
-		{HEAD "rules:\n  - sizes: [{upto: max, do: {path: cpu}}]\n",
-		 ":4:5: ", "no 'when'"},
-		{HEAD "rules:\n  - when: {rw: reed}\n    sizes: [{upto: max, do: {path: "
-		      "cpu}}]\n",
-		 ":4:16: ", "reed"},
-		{HEAD "rules:\n  - when: {rw: read}\n", ":4:5: ", "no sizes"},
-		{RULE "      - {upto: 4q, do: {path: cpu}}\n", ":6:16: ", "upto"},
-		{RULE "      - {upto: 4k, do: {path: fpga}}\n", ":6:31: ", "fpga"},
-		{RULE "      - {upto: 4k}\n", ":6:9: ", "no 'do'"},
-		{RULE "      - {upto: 4k, do: {path: dma, copy: nt}}\n",
-		 ":6:36: ", "copy"},
-		{RULE "      - {upto: 4k, do: {path: cpu, copy: nonsense}}\n",
-		 ":6:42: ", "nonsense"},
-		{RULE "      - {upto: 4k, do: {path: cpu, copy: nt-avx}}\n",
-		 ":6:42: ", "did you mean 'nt-avx2'"},
-		{HEAD
-		 "undecided:\n  - when: {rw: read}\n    sizes: [{upto: max, use: {path: "
-		 "cpu}, best: {path: cpu, copy: mempcy}}]\n",
-		 ":5:67: ", "memcpy"},
-		{HEAD "default: {copy: nonsense}\n", ":3:17: ", "nonsense"},
-		{HEAD "default: {queue_mode: mq, path: dma, dma: nonsense}\n",
-		 ":3:43: ", "nonsense"},
-		{HEAD "default: {queue_mode: mq, path: dma, dma: idxd}\n",
-		 ":3:43: ", "not available in this version"},
-		{RULE "      - {upto: 4k, do: {path: cpu}}\n"
-		      "      - {upto: 4k, do: {path: cpu}}\n",
-		 ":7:16: ", "does not rise"},
-		{RULE "      - {upto: max, do: {path: cpu}}\n"
-		      "      - {upto: 8k, do: {path: cpu}}\n",
-		 ":7:9: ", "only last"},
-		{RULE "      - {upto: 4k, above: 8k, do: {path: cpu}}\n",
-		 ":6:27: ", "above"},
-		{RULE "      - {upto: 4k, do: {path: cpu}, confidence: 2}\n",
-		 ":6:49: ", "confidence"},
-		{HEAD "rules:\n  - when: {rw: read, jobs: {min: 4, max: 2}}\n"
-		      "    sizes: [{upto: max, do: {path: cpu}}]\n",
-		 ":4:28: ", "empty"},
-		{HEAD "rules:\n  - when: {rw: read, jobs: {min: 65}}\n"
-		      "    sizes: [{upto: max, do: {path: cpu}}]\n",
-		 ":4:28: ", "at most 64"},
-		{HEAD "device: {dma_thresh: {read: 1000}}\n", ":3:29: ", "512"},
-		{HEAD "default: {queue_mode: bio, path: dma}\n", ":3:34: ", "impossible"},
-		{HEAD "learned: {fingerprint: abc}\n", ":3:24: ", "fingerprint"},
-		{HEAD "objective: {slo_p99: fast}\n", ":3:22: ", "slo_p99"},
-		{HEAD "undecided:\n  - when: {rw: read}\n    reason: boredom\n"
-		      "    sizes: [{upto: max, use: {path: cpu}}]\n",
-		 ":5:13: ", "boredom"},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(bad_files) / sizeof(bad_files[0]); i++) {
 		struct cp_policy policy;
 		struct cp_err err = {0};
 		char place[128];
 
-		put_file(cases[i].text);
-		snprintf(place, sizeof(place), "%s%s", tmp_path, cases[i].place);
+		put_file(bad_files[i].text);
+		snprintf(place, sizeof(place), "%s%s", tmp_path, bad_files[i].place);
 		if (!cp_policy_read(tmp_path, &policy, &err))
 			fail_msg("case %zu was accepted", i);
 		assert_int_equal(err.exit, CP_EXIT_USAGE);
-		if (!strstr(err.msg, place) || !strstr(err.msg, cases[i].what))
+		if (!strstr(err.msg, place) || !strstr(err.msg, bad_files[i].what))
 			fail_msg("case %zu: '%s' lacks '%s' or '%s'", i, err.msg, place,
-				 cases[i].what);
+				 bad_files[i].what);
 	}
 }
 
