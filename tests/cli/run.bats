@@ -220,7 +220,8 @@ interrupted_run() {
 
 @test "a plug-in that fio cannot load is exit 4 with fio's own words" {
 	mkdir plugins
-	echo junk | tee plugins/copypath-sync.so >plugins/copypath-async.so
+	# it names the right fio, and that is all it has
+	printf 'junk\0%s\0' "$(fio --version)" | tee plugins/copypath-sync.so >plugins/copypath-async.so
 	COPYPATH_PLUGIN_DIR=$PWD/plugins run "$copypath" run w.yaml -o r
 	[ "$status" -eq 4 ]
 	[[ $output = *"fio refused the job of arm 'cpu'"*"not loadable"* ]]
