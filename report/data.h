@@ -57,7 +57,10 @@ struct cp_report_cell {
 	/* from the learner; NaN and false where it did not take the cell */
 	double cost;
 	bool judged, pareto, excluded;
-	bool chosen; /* the policy's answer in this context */
+	bool chosen; /* shows what the policy's answer costs in this context */
+	/* the arm the rule says, where another one, or it in another mode than the
+	 * device's, shows its cost (policies/served.h); else "" */
+	char stands_for[CP_NAME_MAX];
 };
 
 /* One host, media, layer, ..., direction and load; cells [first, first + nr) by size. */
@@ -83,7 +86,7 @@ struct cp_report {
 	char title[512];
 	struct cp_report_run *runs;
 	size_t nr_runs;
-	uint64_t nr_samples, nr_failed;
+	uint64_t nr_samples, nr_failed, nr_verified;
 
 	struct cp_report_arm *arms;
 	size_t nr_arms;
@@ -134,6 +137,22 @@ const struct cp_report_cell *cp_report_next_context(const struct cp_report *repo
 const struct cp_report_cell *cp_report_incumbent(const struct cp_report *report,
 						 const struct cp_report_cell *cells,
 						 size_t nr);
+
+/* Rivals (rivals.c). What an interval's arm was compared with at the sizes measured. */
+struct cp_report_rivals {
+	char next[REPORT_LABEL_MAX * 2]; /* runner-up, "a or b" by size; "" = not known */
+	/* J of the rule's own arm over the incumbent's, where no rule can choose that;
+	 * NaN = none such was measured */
+	double incumbent_pct;
+	unsigned nr_incumbent;	/* contexts it is a mean of */
+	char mode[CP_WORD_MAX]; /* in which the rule's own arm was measured */
+};
+void cp_report_rivals(const struct cp_report *report, const struct cp_policy_size *size,
+		      struct cp_report_rivals *ret);
+/* Was the policy learned from these samples? */
+bool cp_report_is_of_policy(const struct cp_report *report);
+/* Do the rules answer every I/O of the layers, attributes and NUMA places they name? */
+bool cp_report_rules_cover(const struct cp_report *report);
 
 /* "1 job x iodepth 16" and the like; buf is returned. */
 char *cp_report_load_words(const struct cp_context *context, char *buf, size_t size);

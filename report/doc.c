@@ -65,6 +65,35 @@ size_t cp_report_table_rows(const struct cp_report_table *table)
 	return table->nr_cells / strlen(table->align) - 1;
 }
 
+static bool says_one_thing(const struct cp_report_table *table, size_t column,
+			   size_t columns)
+{
+	for (size_t i = 2 * columns + column; i < table->nr_cells; i += columns)
+		if (strcmp(table->cells[i], table->cells[columns + column]) != 0)
+			return false;
+	return table->nr_cells > 2 * columns;
+}
+
+size_t cp_report_table_fold(const struct cp_report_table *table, bool *shown, char *buf,
+			    size_t size)
+{
+	size_t columns = strlen(table->align), nr = 0, used;
+	const char *before = ". All rows: ";
+
+	snprintf(buf, size, "%s", table->title);
+	for (size_t c = 0; c < columns; c++) {
+		shown[c] = !table->fold || !says_one_thing(table, c, columns);
+		nr += shown[c];
+		used = strlen(buf);
+		if (shown[c] || !table->cells[columns + c][0])
+			continue;
+		snprintf(buf + used, size - used, "%s%s %s", before, table->cells[c],
+			 table->cells[columns + c]);
+		before = ", ";
+	}
+	return nr;
+}
+
 void cp_report_table_csv(const struct cp_report_table *table, FILE *out)
 {
 	size_t columns = strlen(table->align);

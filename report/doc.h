@@ -17,10 +17,12 @@
 struct cp_report_table {
 	const char *name;  /* of tables/NAME.csv */
 	const char *title; /* caption */
-	const char *align; /* one of l, r a column; so its length is the columns */
-	char **cells;	   /* owned; the header is the first row */
+	const char *
+		align; /* one of l, r, w (wraps) a column; so its length is the columns */
+	char **cells;  /* owned; the header is the first row */
 	size_t nr_cells;
 	bool failed; /* out of memory on the way */
+	bool fold;   /* on a page, a column that says one thing goes into the caption */
 };
 
 void cp_report_table_init(struct cp_report_table *table, const char *name,
@@ -32,7 +34,13 @@ void cp_report_table_add(struct cp_report_table *table, const char *fmt, ...)
 void cp_report_table_number(struct cp_report_table *table, double value, int digits);
 void cp_report_table_free(struct cp_report_table *table);
 size_t cp_report_table_rows(const struct cp_report_table *table); /* header left out */
+/* Which columns a page shows, shown[columns]; what the others say, ". All rows: jobs 1",
+ * is appended to the caption in buf. Returns how many are shown. */
+size_t cp_report_table_fold(const struct cp_report_table *table, bool *shown, char *buf,
+			    size_t size);
 void cp_report_table_csv(const struct cp_report_table *table, FILE *out);
+
+#define CP_REPORT_COLUMNS_MAX 32 /* of a table */
 
 struct cp_report_picture {
 	const char *name; /* figures/NAME.svg, .png, .csv, .gp */
@@ -58,6 +66,8 @@ struct cp_report_doc_ops {
 	void (*para)(struct cp_report_doc *doc, const char *text);
 	void (*note)(struct cp_report_doc *doc, const char *text);
 	void (*pre)(struct cp_report_doc *doc, const char *text);
+	/* as pre, out of the way until it is asked for where the form can */
+	void (*fold)(struct cp_report_doc *doc, const char *title, const char *text);
 	void (*table)(struct cp_report_doc *doc, const struct cp_report_table *table);
 	void (*pictures)(struct cp_report_doc *doc, bool begin);
 	int (*picture)(struct cp_report_doc *doc, const struct cp_report_picture *picture,

@@ -18,15 +18,16 @@ static const char style[] =
 	"*{box-sizing:border-box}\n"
 	"body{margin:0 auto;max-width:1760px;padding:1rem clamp(.7rem,2vw,2rem) 3rem;"
 	"background:var(--bg);color:var(--fg);font:16px/1.45 system-ui,sans-serif}\n"
-	"h1{font-size:1.5rem;margin:.3rem 0 .8rem;overflow-wrap:anywhere}\n"
+	"h1{font-size:1.5rem;margin:.3rem 0 .8rem;overflow-wrap:break-word}\n"
 	"h2{font-size:1.2rem;margin:2.2rem 0 .6rem;padding-top:.6rem;"
 	"border-top:1px solid var(--line)}\n"
 	"h3{font-size:1rem;margin:0 0 .4rem}\n"
-	"p,ul{margin:.4rem 0;max-width:75rem;overflow-wrap:anywhere}\n"
+	"p,ul{margin:.4rem 0;max-width:75rem;overflow-wrap:break-word}\n"
 	"ul{padding-left:1.15rem}li{margin:.15rem 0}\n"
 	".cards{display:grid;gap:.8rem;"
 	"grid-template-columns:repeat(auto-fit,minmax(min(100%,28rem),1fr))}\n"
-	".card{background:var(--card);border:1px solid var(--line);border-radius:6px;"
+	".card{min-width:0;background:var(--card);border:1px solid "
+	"var(--line);border-radius:6px;"
 	"padding:.8rem 1rem}\n"
 	".note{background:var(--note);border-left:4px solid #e69f00;padding:.5rem "
 	".8rem}\n"
@@ -45,16 +46,18 @@ static const char style[] =
 	"figure svg [color=\"rgb(  0,   0,   0)\"]{color:var(--fg)}\n"
 	"figure svg [stroke=\"rgb(200, 200, 200)\"]{stroke:var(--line)}\n"
 	"figure svg [fill=\"rgb(112, 112, 112)\"]{fill:var(--dim)}\n"
-	"figcaption{font-size:.85rem;color:var(--dim);overflow-wrap:anywhere}\n"
+	"figcaption{font-size:.85rem;color:var(--dim);overflow-wrap:break-word}\n"
 	".scroll{overflow-x:auto;max-width:100%;margin:.6rem 0}\n"
-	"table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-"
-	"nums}\n"
-	"caption{text-align:left;color:var(--dim);padding:.2rem 0}\n"
-	"th,td{padding:.2rem .6rem;border-bottom:1px solid var(--line);text-align:left;"
-	"vertical-align:top}\n"
-	"thead th{position:sticky;top:0;background:var(--card);white-space:nowrap}\n"
-	"td{max-width:42rem;overflow-wrap:anywhere}\n"
-	".r{text-align:right;white-space:nowrap}\n"
+	"table{border-collapse:collapse;font-size:.75rem;line-height:1.3;"
+	"font-variant-numeric:tabular-nums}\n"
+	".caption{color:var(--dim);font-size:.85rem}\n"
+	"th,td{padding:.1rem .3rem;border-bottom:1px solid var(--line);text-align:left;"
+	"vertical-align:top;white-space:nowrap}\n"
+	"thead th{position:sticky;top:0;background:var(--card)}\n"
+	".r{text-align:right}\n"
+	/* lines end between words only; what is too wide scrolls */
+	".w{white-space:normal;min-width:16rem;max-width:60rem}\n"
+	"details{margin:.4rem 0}summary{cursor:pointer}\n"
 	"pre{overflow-x:auto;background:var(--card);border:1px solid var(--line);"
 	"padding:.7rem;font:13px/1.4 ui-monospace,monospace}\n"
 	"@media print{:root{--bg:#fff;--fg:#000;--dim:#444;--card:#fff;--line:#999}"
@@ -137,27 +140,50 @@ static void html_pre(struct cp_report_doc *doc, const char *text)
 	fputs("</pre>\n", doc->out);
 }
 
+static void html_fold(struct cp_report_doc *doc, const char *title, const char *text)
+{
+	tagged(doc, "<details>\n<summary>", title, "</summary>\n");
+	html_pre(doc, text);
+	fputs("</details>\n", doc->out);
+}
+
+static void html_row(struct cp_report_doc *doc, const struct cp_report_table *table,
+		     size_t first, const bool *shown)
+{
+	const char *kind = first ? "td" : "th";
+
+	fputs("<tr>", doc->out);
+	for (size_t c = 0; table->align[c]; c++) {
+		if (!shown[c])
+			continue;
+		fprintf(doc->out, table->align[c] == 'l' ? "<%s>" : "<%s class=\"%c\">",
+			kind, table->align[c]);
+		cp_escape_html(doc->out, table->cells[first + c]);
+		fprintf(doc->out, "</%s>", kind);
+	}
+	fputs("</tr>\n", doc->out);
+}
+
 static void html_table(struct cp_report_doc *doc, const struct cp_report_table *table)
 {
 	size_t columns = strlen(table->align);
+	bool shown[CP_REPORT_COLUMNS_MAX];
+	char caption[1024];
 
-	if (!columns)
+	if (!columns || columns > CP_REPORT_COLUMNS_MAX ||
+	    !cp_report_table_fold(table, shown, caption, sizeof(caption)))
 		return;
-	tagged(doc, "<div class=\"scroll\">\n<table>\n<caption>", table->title,
-	       "</caption>\n<thead>\n");
-	for (size_t i = 0; i < table->nr_cells; i++) {
-		const char *kind = i < columns ? "th" : "td";
-		bool right = table->align[i % columns] == 'r';
-
-		if (i == columns)
-			fputs("</thead>\n<tbody>\n", doc->out);
-		fprintf(doc->out, "%s<%s%s>", i % columns ? "" : "<tr>", kind,
-			right ? " class=\"r\"" : "");
-		cp_escape_html(doc->out, table->cells[i]);
-		fprintf(doc->out, "</%s>%s", kind, (i + 1) % columns ? "" : "</tr>\n");
-	}
+	/* outside of the box, so that it does not scroll away with the columns */
+	tagged(doc, "<p class=\"caption\">", caption, "</p>\n");
+	fputs("<div class=\"scroll\">\n<table>\n<thead>\n", doc->out);
+	html_row(doc, table, 0, shown);
+	fputs("</thead>\n", doc->out);
+	if (table->nr_cells > columns)
+		fputs("<tbody>\n", doc->out);
+	for (size_t i = columns; i < table->nr_cells; i += columns)
+		html_row(doc, table, i, shown);
 	fprintf(doc->out, "%s</table>\n</div>\n",
-		table->nr_cells > columns ? "</tbody>\n" : "</thead>\n");
+		table->nr_cells > columns ? "</tbody>\n" : "");
 }
 
 static void html_pictures(struct cp_report_doc *doc, bool begin)
@@ -226,6 +252,7 @@ const struct cp_report_doc_ops cp_report_doc_html = {
 	.para = html_para,
 	.note = html_note,
 	.pre = html_pre,
+	.fold = html_fold,
 	.table = html_table,
 	.pictures = html_pictures,
 	.picture = html_picture,

@@ -78,23 +78,45 @@ static void md_pre(struct cp_report_doc *doc, const char *text)
 	}
 }
 
+static void md_fold(struct cp_report_doc *doc, const char *title, const char *text)
+{
+	md_para(doc, title);
+	md_pre(doc, text);
+}
+
+static void md_row(struct cp_report_doc *doc, const struct cp_report_table *table,
+		   size_t first, const bool *shown)
+{
+	fputs("|", doc->out);
+	for (size_t c = 0; table->align[c]; c++) {
+		if (!shown[c])
+			continue;
+		fputs(" ", doc->out);
+		cp_escape_markdown(doc->out, table->cells[first + c]);
+		fputs(" |", doc->out);
+	}
+	fputs("\n", doc->out);
+}
+
 static void md_table(struct cp_report_doc *doc, const struct cp_report_table *table)
 {
 	size_t columns = strlen(table->align);
+	bool shown[CP_REPORT_COLUMNS_MAX];
+	char caption[1024];
 
+	if (!columns || columns > CP_REPORT_COLUMNS_MAX ||
+	    !cp_report_table_fold(table, shown, caption, sizeof(caption)))
+		return;
 	fputs("\n", doc->out);
-	cp_escape_markdown(doc->out, table->title);
+	cp_escape_markdown(doc->out, caption);
 	fputs("\n\n", doc->out);
-	for (size_t i = 0; i < table->nr_cells; i++) {
-		fputs("| ", doc->out);
-		cp_escape_markdown(doc->out, table->cells[i]);
-		fputs((i + 1) % columns ? " " : " |\n", doc->out);
-		if (i + 1 != columns)
-			continue;
-		for (size_t k = 0; k < columns; k++)
-			fputs(table->align[k] == 'r' ? "|---:" : "|:---", doc->out);
-		fputs("|\n", doc->out);
-	}
+	md_row(doc, table, 0, shown);
+	for (size_t c = 0; c < columns; c++)
+		if (shown[c])
+			fputs(table->align[c] == 'r' ? "|---:" : "|:---", doc->out);
+	fputs("|\n", doc->out);
+	for (size_t i = columns; i < table->nr_cells; i += columns)
+		md_row(doc, table, i, shown);
 }
 
 static int md_picture(struct cp_report_doc *doc, const struct cp_report_picture *picture,
@@ -122,6 +144,7 @@ const struct cp_report_doc_ops cp_report_doc_markdown = {
 	.para = md_para,
 	.note = md_note,
 	.pre = md_pre,
+	.fold = md_fold,
 	.table = md_table,
 	.pictures = md_group,
 	.picture = md_picture,

@@ -27,6 +27,9 @@ void cp_escape_gnuplot(FILE *out, const char *text);
 /* A whole CSV field, quoted where it has to be. */
 void cp_escape_csv(FILE *out, const char *text);
 
+/* A word as a shell would have to be given it. A line end stays one, in quotes. */
+void cp_escape_shell(FILE *out, const char *word);
+
 /*
  * The visible form of text as one line of at most max_chars characters (the last one is
  * then U+2026). Returns buf; size >= 8; what does not fit is cut at a character.

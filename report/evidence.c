@@ -34,11 +34,19 @@ static void interval_item(const struct cp_report *report, struct cp_report_doc *
 
 void cp_report_certainty_write(const struct cp_report *report, struct cp_report_doc *doc)
 {
+	char span[160];
+
 	doc->ops->card(doc, "How sure");
 	doc->ops->list(doc, true);
 	cp_report_doc_item(doc, "%" PRIu64 " samples in %zu cells; %" PRIu64 " failed%s.",
 			   report->nr_samples, report->nr_cells, report->nr_failed,
 			   report->nr_failed ? " and are in no figure" : "");
+	if (report->nr_verified)
+		cp_report_doc_item(doc,
+				   "%" PRIu64
+				   " samples had verify on: their figures hold the "
+				   "time of the check and are in no figure.",
+				   report->nr_verified);
 	interval_item(report, doc);
 	if (report->has_policy)
 		cp_report_doc_item(
@@ -48,19 +56,20 @@ void cp_report_certainty_write(const struct cp_report *report, struct cp_report_
 			cp_report_count_intervals(report, true),
 			cp_report_count_intervals(report, false));
 	if (report->has_regret && isfinite(report->regret.mean_pct))
-		cp_report_doc_item(doc,
-				   "Measured regret of this policy: mean %.1f %%, worst "
-				   "%.1f %% over %u contexts (its own samples, so it is "
-				   "flattering).",
-				   report->regret.mean_pct, report->regret.worst_pct,
-				   report->regret.contexts - report->regret.unknown);
+		cp_report_doc_item(
+			doc,
+			"Measured regret of this policy: mean %.1f %%, worst "
+			"%.1f %% over %s. Its own samples, so it is flattering.",
+			report->regret.mean_pct, report->regret.worst_pct,
+			cp_regret_span_words(&report->regret, span, sizeof(span)));
 	if (report->has_default_regret && isfinite(report->default_regret.mean_pct))
 		cp_report_doc_item(
 			doc,
 			"Of the default policy: mean %.1f %%, worst %.1f %% over "
-			"%u contexts.",
+			"%s.",
 			report->default_regret.mean_pct, report->default_regret.worst_pct,
-			report->default_regret.contexts - report->default_regret.unknown);
+			cp_regret_span_words(&report->default_regret, span,
+					     sizeof(span)));
 	if (report->judge_note[0])
 		cp_report_doc_item(doc, "Not judged: %s.", report->judge_note);
 	doc->ops->list(doc, false);

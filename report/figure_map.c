@@ -9,11 +9,13 @@
 #include "report/escape.h"
 #include "report/figures.h"
 
-#define PLOT	  372 /* pixels of the plot itself, for what text fits */
-#define CHAR_WIDE 8
-#define EDGES_MAX 512
-#define ROWS_MAX  64
-#define ARMS_MAX  64
+#define PLOT	   372 /* pixels of the plot itself, for what text fits */
+#define CHAR_WIDE  8   /* of an arm's name */
+#define CHAR_SMALL 6   /* of the line below it */
+#define EDGES_MAX  512
+#define ROWS_MAX   64
+#define ARMS_MAX   64
+#define OTHERS_MAX 26
 
 struct map {
 	enum cp_dir dir;
@@ -26,6 +28,10 @@ struct map {
 	double lo, hi;
 	unsigned arms[ARMS_MAX]; /* named by the policy, as indexes of the report */
 	size_t nr_arms;
+	/* named by the policy, in no record; as letters where a name has no room */
+	char others[OTHERS_MAX][CP_NAME_MAX];
+	size_t nr_others;
+	bool stands; /* some cost was judged by another arm */
 };
 
 static int by_size(const void *a, const void *b)
@@ -76,6 +82,9 @@ static void collect_rows(const struct cp_report *report, size_t first, struct ma
 			map->panels[map->nr_rows++] = panel;
 	}
 	qsort(map->sizes, map->nr_sizes, sizeof(map->sizes[0]), by_size);
+	for (size_t i = 0; i < report->nr_cells; i++)
+		map->stands = map->stands || (report->cells[i].stands_for[0] &&
+					      report->policy.device.queue_mode[0]);
 	map->lo = (double)map->sizes[0] / sqrt(2);
 	map->hi = (double)map->sizes[map->nr_sizes - 1] * sqrt(2);
 }
@@ -146,43 +155,72 @@ static bool same_answer(const struct cp_policy_answer *a,
 		!strcmp(a->size->best.name, b->size->best.name));
 }
 
-/* What fits of a text in a box, "" when next to nothing does. */
-static void fit(const char *text, double wide, char *buf, size_t size)
+/* Its sign in a box: the number in the legend, or the letter in the caption. */
+static void arm_sign(struct map *map, size_t place, const char *name, char *buf,
+		     size_t size)
 {
-	size_t chars = (size_t)(wide / CHAR_WIDE);
+	size_t k = 0;
 
-	if (chars < 3)
-		buf[0] = '\0';
-	else
-		cp_text_visible(text, chars, buf, size);
+	buf[0] = '\0';
+	if (place) {
+		snprintf(buf, size, "%zu", place);
+		return;
+	}
+	while (k < map->nr_others && strcmp(map->others[k], name) != 0)
+		k++;
+	if (k == OTHERS_MAX)
+		return;
+	if (k == map->nr_others)
+		snprintf(map->others[map->nr_others++], CP_NAME_MAX, "%s", name);
+	snprintf(buf, size, "%c", 'a' + (int)k);
+}
+
+struct box_text {
+	char sign[24], line[CP_NAME_MAX + 240];
+	const char *name;
+};
+
+/* "PREFIXname" where that fits whole, else "PREFIX3"; never a part of a name. */
+static void arm_text(const struct cp_report *report, struct map *map, size_t row,
+		     const struct cp_action *act, const char *prefix, const char *shorter,
+		     double room, struct box_text *ret, size_t *ret_place)
+{
+	size_t place = arm_place(report, map, map->panels[row], act);
+
+	ret->name = place	   ? report->arms[map->arms[place - 1]].label
+		    : act->name[0] ? act->name
+				   : act->path;
+	snprintf(ret->line, sizeof(ret->line), "%s%s", prefix, ret->name);
+	ret->sign[0] = '\0';
+	if ((double)strlen(ret->line) > room) {
+		arm_sign(map, place, ret->name, ret->sign, sizeof(ret->sign));
+		snprintf(ret->line, sizeof(ret->line), "%s%s", shorter, ret->sign);
+	}
+	*ret_place = place;
 }
 
 static void put_box(const struct cp_report *report, struct map *map, size_t row,
 		    double from, double to, const struct cp_policy_answer *answer,
 		    FILE *csv)
 {
-	const struct cp_report_panel *panel = map->panels[row];
-	size_t place = arm_place(report, map, panel, &answer->act);
 	bool decided = answer->rule && answer->rule->decided;
-	const char *name =
-		place ? report->arms[map->arms[place - 1]].label : answer->act.name;
-	double wide = PLOT * log(to / from) / log(map->hi / map->lo) - 6;
-	char text[256], lean[CP_NAME_MAX + 16] = "";
+	double wide = PLOT * log(to / from) / log(map->hi / map->lo) - 4;
+	struct box_text arm, lean = {.line = " "};
+	size_t place, leans;
 
-	if (!name[0])
-		name = answer->act.path;
-	if (!answer->rule)
-		snprintf(lean, sizeof(lean), "default");
-	else if (!decided && answer->size)
-		snprintf(lean, sizeof(lean), "? leans %s", answer->size->best.name);
+	arm_text(report, map, row, &answer->act, "", "", wide / CHAR_WIDE, &arm, &place);
+	if (!answer->rule && wide / CHAR_SMALL >= 7)
+		snprintf(lean.line, sizeof(lean.line), "default");
+	else if (answer->rule && !decided &&
+		 strcmp(answer->size->best.name, answer->act.name) != 0)
+		arm_text(report, map, row, &answer->size->best, "? leans ", "?",
+			 wide / CHAR_SMALL, &lean, &leans);
 	fprintf(csv, "%zu,%.8g,%.8g,%zu,%d,", row + 1, from, to, place, decided);
-	fit(name, wide, text, sizeof(text));
-	cp_escape_csv(csv, text[0] ? text : " ");
-	fit(lean, wide, text, sizeof(text));
+	cp_escape_csv(csv, arm.line);
 	fputc(',', csv);
-	cp_escape_csv(csv, text[0] ? text : " ");
+	cp_escape_csv(csv, lean.line);
 	fputc(',', csv);
-	cp_escape_csv(csv, name);
+	cp_escape_csv(csv, arm.name);
 	fputc('\n', csv);
 }
 
@@ -235,7 +273,40 @@ static void put_script(const struct cp_report *report, const struct map *map, FI
 		fprintf(gp, "%s'%s' %zu", r ? ", " : "", load, r + 1);
 	}
 	fputs(")\n", gp);
+	for (size_t i = 0; i < map->nr_arms; i++) {
+		char numbered[REPORT_LABEL_MAX + 24], text[REPORT_LABEL_MAX + 24];
+
+		snprintf(numbered, sizeof(numbered), "%zu  %s", i + 1,
+			 report->arms[map->arms[i]].label);
+		fprintf(gp, "LABEL[%zu] = ", i + 1);
+		cp_escape_gnuplot(gp, cp_text_visible(numbered, 44, text, sizeof(text)));
+		fputc('\n', gp);
+	}
 	cp_report_figure_size_tics(gp, map->sizes, map->nr_sizes);
+}
+
+static void put_caption(const struct cp_report *report, const struct map *map,
+			struct cp_report_figure *figure)
+{
+	char *text = figure->caption;
+	size_t size = sizeof(figure->caption), used;
+	const char *mode = report->policy.device.queue_mode;
+
+	snprintf(text, size,
+		 "The policy for %ss: block size across, load (jobs x iodepth) up. A "
+		 "hatched box is undecided: it names the arm that is used and, after a "
+		 "question mark, the one it leans to if that is another. A number is the "
+		 "legend's.",
+		 cp_report_dir_word(map->dir));
+	for (size_t i = 0; i < map->nr_others; i++) {
+		used = strlen(text);
+		snprintf(text + used, size - used, " %c is %.60s, not measured here.",
+			 'a' + (int)i, map->others[i]);
+	}
+	used = strlen(text);
+	if (map->stands)
+		snprintf(text + used, size - used,
+			 " Arms are those the rules name; the device is in %s.", mode);
 }
 
 static int put_map(const struct cp_report *report, struct map *map, unsigned number,
@@ -248,17 +319,10 @@ static int put_map(const struct cp_report *report, struct map *map, unsigned num
 
 	if (rc)
 		return rc;
-	struct cp_report_figure *figure = &figures->list[figures->nr - 1];
-
-	snprintf(
-		figure->caption, sizeof(figure->caption),
-		"The policy for %ss: block size across, load (jobs x iodepth) up. A "
-		"hatched box is undecided: it names the arm that is used, and the one it "
-		"leans to after a question mark.",
-		cp_report_dir_word(map->dir));
 	fputs("row,bs from,bs upto,arm,decided,shown,leans,name\n", csv);
 	for (size_t r = 0; r < map->nr_rows; r++)
 		put_row(report, map, r, csv);
+	put_caption(report, map, &figures->list[figures->nr - 1]);
 	put_script(report, map, gp);
 	return cp_report_figure_end(report, figures, files, csv, gp, err);
 }

@@ -215,6 +215,38 @@ static void cpu_layout(FILE *gp, const struct shown *shown, unsigned rows)
 			cp_size_format(shown->sizes[s], size, sizeof(size)));
 }
 
+/* " On incumbent the ring is for cpu-memcpy, judged as bio with the same kernel." */
+static void add_stands(const struct cp_report *report,
+		       const struct cp_report_panel *panel, char *text, size_t size)
+{
+	for (size_t i = panel->first; i < panel->first + panel->nr; i++) {
+		const struct cp_report_cell *cell = &report->cells[i];
+		const struct cp_report_arm *arm = &report->arms[cell->arm];
+		char one[500], on[100], said[100];
+
+		if (!cell->stands_for[0])
+			continue;
+		cp_text_visible(arm->label, 32, on, sizeof(on));
+		cp_text_visible(cell->stands_for, 32, said, sizeof(said));
+		if (!strcmp(cell->stands_for, arm->arm.name))
+			snprintf(one, sizeof(one),
+				 " On %s the ring shows it in %s: nothing was measured "
+				 "in %s there.",
+				 on, arm->arm.queue_mode,
+				 report->policy.device.queue_mode);
+		else
+			snprintf(one, sizeof(one),
+				 " On %s the ring is for %s, judged as %s with the same "
+				 "%s.",
+				 on, said, arm->arm.queue_mode,
+				 strcmp(arm->arm.path, "dma") ? "kernel" : "path");
+		size_t used = strlen(text);
+
+		if (!strstr(text, one) && used + strlen(one) < size)
+			memcpy(text + used, one, strlen(one) + 1);
+	}
+}
+
 static int cpu_figure(const struct cp_report *report, unsigned number,
 		      struct cp_report_figures *figures, struct cp_report_files *files,
 		      struct cp_err *err)
@@ -242,7 +274,10 @@ static int cpu_figure(const struct cp_report *report, unsigned number,
 		 words, provenance,
 		 report->learn ? "The line joins the arms that no other beats in both. "
 			       : "No Pareto front was worked out. ",
-		 report->has_policy ? "A ring marks the policy's choice." : "");
+		 report->has_policy ? "A ring marks the policy's choice; without one its "
+				      "cost there is not known."
+				    : "");
+	add_stands(report, panel, figure->caption, sizeof(figure->caption));
 	snprintf(title, sizeof(title), "CPU and bandwidth: %s", words);
 	cp_report_figure_head(report, gp, title, provenance, 120 * rows, shown.arms,
 			      shown.nr_arms, 2);

@@ -139,8 +139,17 @@ static void mark_choice(struct cp_report *report, const struct cp_report_cell *c
 	}
 	int at = cp_policy_served(&report->policy, &answer, arms, nr_arms);
 
-	if (at >= 0)
-		report->cells[from[at] - report->cells].chosen = true;
+	if (at < 0)
+		return;
+	struct cp_report_cell *cell = &report->cells[from[at] - report->cells];
+
+	cell->chosen = true;
+	const char *mode = report->policy.device.queue_mode;
+
+	if (answer.rule && (strcmp(arms[at].arm->name, answer.act.name) != 0 ||
+			    (mode[0] && strcmp(arms[at].arm->queue_mode, mode) != 0)))
+		snprintf(cell->stands_for, sizeof(cell->stands_for), "%s",
+			 answer.act.name);
 }
 
 static void mark_choices(struct cp_report *report)

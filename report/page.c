@@ -59,30 +59,84 @@ static void put_objective(const struct cp_report *report, struct cp_report_doc *
 			   words);
 }
 
+/* The command that measured, in the words of a shell; NULL: the manifest has none. */
+static char *argv_words(const struct cp_manifest *manifest)
+{
+	char *text = NULL;
+	size_t len, nr = json_array_size(manifest->argv);
+	FILE *out = nr ? open_memstream(&text, &len) : NULL;
+
+	if (!out)
+		return NULL;
+	fputs("copypath", out);
+	for (size_t i = 0; i < nr; i++) {
+		const char *word = json_string_value(json_array_get(manifest->argv, i));
+
+		fputc(' ', out);
+		cp_escape_shell(out, word ? word : "");
+	}
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* The resolved settings but for the cells, which are in the table. */
+static void put_config(const json_t *config, struct cp_report_doc *doc)
+{
+	json_t *copy = json_copy((json_t *)(uintptr_t)config);
+	size_t cells = json_array_size(json_object_get(copy, "cells"));
+	char title[120], *text;
+
+	json_object_del(copy, "cells");
+	text = json_dumps(copy, JSON_INDENT(2));
+	json_decref(copy);
+	if (!text)
+		return;
+	snprintf(title, sizeof(title),
+		 "Its settings as they were resolved, less its %zu cells "
+		 "(for reading; this is no workload file)",
+		 cells);
+	doc->ops->fold(doc, title, text);
+	free(text);
+}
+
+static void put_run_again(const struct cp_manifest *manifest, struct cp_report_doc *doc)
+{
+	char *command = argv_words(manifest);
+
+	if (command) {
+		cp_report_doc_para(
+			doc,
+			"The measurements of %s again, where its workload file is (the "
+			"manifest does not hold that; it is the same workload when the "
+			"new "
+			"manifest's config_hash is %s):",
+			manifest->run, manifest->config_hash);
+		doc->ops->pre(doc, command);
+		free(command);
+	} else {
+		cp_report_doc_para(doc,
+				   "How %s was made is not in its manifest: its workload "
+				   "file (config_hash %s) is needed to do it again.",
+				   manifest->run, manifest->config_hash);
+	}
+	if (manifest->config)
+		put_config(manifest->config, doc);
+}
+
 /* What a person needs to do the same again. */
 static void put_again(const struct cp_report *report, struct cp_report_doc *doc)
 {
 	doc->ops->section(doc, "How to reproduce");
-	cp_report_doc_para(doc, "The report again: %s", report->opts->command);
+	cp_report_doc_para(doc, "The report again:");
+	doc->ops->pre(doc, report->opts->command);
 	cp_report_doc_para(doc,
 			   "A figure again, in figures/: gnuplot NAME.gp (its data is "
 			   "NAME.csv). Tables are in tables/ as CSV.");
-	for (size_t i = 0; i < report->nr_runs; i++) {
-		const struct cp_report_run *run = &report->runs[i];
-		char *config;
-
-		if (!run->has_manifest || !run->manifest.config)
-			continue;
-		config = json_dumps(run->manifest.config, JSON_INDENT(2));
-		if (!config)
-			continue;
-		cp_report_doc_para(doc,
-				   "The measurements of %s again: copypath run CONFIG "
-				   "with the workload as it was resolved:",
-				   run->manifest.run);
-		doc->ops->pre(doc, config);
-		free(config);
-	}
+	for (size_t i = 0; i < report->nr_runs; i++)
+		if (report->runs[i].has_manifest)
+			put_run_again(&report->runs[i].manifest, doc);
 }
 
 int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc *doc,

@@ -21,8 +21,10 @@ static void add_load(struct cp_report_table *table, const struct cp_context *con
 }
 
 static void add_interval(struct cp_report_table *table, const struct cp_report_stat *stat,
-			 double unit, int digits)
+			 double unit)
 {
+	int digits = stat->median / unit < 1000 ? 1 : 0;
+
 	cp_report_table_number(table, stat->median / unit, digits);
 	if (stat->n > 1)
 		cp_report_table_add(table, "%.*f to %.*f", digits, stat->low / unit,
@@ -31,15 +33,28 @@ static void add_interval(struct cp_report_table *table, const struct cp_report_s
 		cp_report_table_add(table, "%s", "");
 }
 
-static const char *verdict_of(const struct cp_report_cell *cell)
+/* "policy (cpu-memcpy as bio), front". */
+static void add_verdict(const struct cp_report *report, struct cp_report_table *table,
+			const struct cp_report_cell *cell)
 {
+	const char *front = cell->pareto ? "front" : "";
+	const struct cp_arm *arm = &report->arms[cell->arm].arm;
+	char words[CP_NAME_MAX + CP_WORD_MAX + 8] = "";
+
+	if (cell->stands_for[0] && !strcmp(cell->stands_for, arm->name))
+		snprintf(words, sizeof(words), " (in %s)", arm->queue_mode);
+	else if (cell->stands_for[0])
+		snprintf(words, sizeof(words), " (%s as %s)", cell->stands_for,
+			 arm->queue_mode);
+
 	if (!cell->n)
-		return "failed";
-	if (cell->chosen)
-		return cell->pareto ? "policy, front" : "policy";
-	if (cell->excluded)
-		return "below the limit";
-	return cell->pareto ? "front" : "";
+		cp_report_table_add(table, "failed");
+	else if (cell->chosen)
+		cp_report_table_add(table, "policy%s%s%s", words, *front ? ", " : "",
+				    front);
+	else
+		cp_report_table_add(table, "%s",
+				    cell->excluded ? "below the limit" : front);
 }
 
 static void make_cells(const struct cp_report *report, struct cp_report_table *table)
@@ -49,10 +64,15 @@ static void make_cells(const struct cp_report *report, struct cp_report_table *t
 		"DMA",	    "N",	"MB/s",	  "interval", "CPU %",	"interval",
 		"submit %", "engine %", "p50 us", "p99 us",   "J ns/B", "is"};
 
-	cp_report_table_init(table, "cells",
-			     "All cells: medians of N samples, MB = 10^6 bytes, CPU % of "
-			     "one CPU, latency from submission to completion",
-			     "lrrrlllrrrrrrrrrrl", header);
+	cp_report_table_init(
+		table, "cells",
+		"All cells: medians of N samples, MB = 10^6 bytes, CPU % of "
+		"one CPU, latency from submission to completion. \"policy (A as "
+		"bio)\": the rule says A, whose cost is judged as bio with the same "
+		"kernel; \"policy (in mq)\": nothing was measured there in the mode that "
+		"the policy sets",
+		"lrrrlllrrrrrrrrrrl", header);
+	table->fold = true;
 	for (size_t i = 0; i < report->nr_cells; i++) {
 		const struct cp_report_cell *cell = &report->cells[i];
 		const struct cp_report_stat *values = cell->values;
@@ -63,14 +83,14 @@ static void make_cells(const struct cp_report *report, struct cp_report_table *t
 				    cell->provenance.media);
 		cp_report_table_add(table, "%s", cell->provenance.dma);
 		cp_report_table_add(table, "%u", cell->n);
-		add_interval(table, &values[VALUE_BW], MB, 1);
-		add_interval(table, &values[VALUE_CPU], 1, 1);
+		add_interval(table, &values[VALUE_BW], MB);
+		add_interval(table, &values[VALUE_CPU], 1);
 		cp_report_table_number(table, values[VALUE_CPU_SUBMIT].median, 1);
 		cp_report_table_number(table, values[VALUE_CPU_ENGINE].median, 1);
 		cp_report_table_number(table, values[VALUE_P50].median / 1000, 2);
 		cp_report_table_number(table, values[VALUE_P99].median / 1000, 2);
 		cp_report_table_number(table, cell->cost, 4);
-		cp_report_table_add(table, "%s", verdict_of(cell));
+		add_verdict(report, table, cell);
 	}
 }
 
@@ -89,7 +109,11 @@ static void add_rule(struct cp_report_table *table, const struct cp_rule *rule,
 		     unsigned s)
 {
 	const struct cp_policy_size *size = &rule->sizes[s];
-	char words[80], low[24], high[24];
+	char words[80], low[24], high[24], reason[CP_WORD_MAX];
+
+	snprintf(reason, sizeof(reason), "%s", rule->reason);
+	for (char *c = reason; *c; c++)
+		*c = *c == '_' ? ' ' : *c;
 
 	cp_report_table_add(table, "%s", cp_report_dir_word(rule->when.dir));
 	add_range(table, &rule->when.jobs);
@@ -99,11 +123,18 @@ static void add_rule(struct cp_report_table *table, const struct cp_rule *rule,
 	cp_report_table_add(table, "%s", size->act.name);
 	cp_report_table_add(table, "%s%s%s", size->act.path,
 			    size->act.copy[0] ? ", " : "", size->act.copy);
-	cp_report_table_add(table, "%s", rule->decided ? "decided" : rule->reason);
-	cp_report_table_add(table, "%s", rule->decided ? "" : size->best.name);
+	cp_report_table_add(table, "%s", rule->decided ? "decided" : reason);
+	cp_report_table_add(table, "%s",
+			    rule->decided || !strcmp(size->best.name, size->act.name)
+				    ? ""
+				    : size->best.name);
 	cp_report_table_number(table, size->gain_pct, 1);
 	cp_report_table_number(table, size->confidence, 2);
 	cp_report_table_add(table, "%u", size->samples);
+	if (!rule->decided && rule->samples_needed)
+		cp_report_table_add(table, "%u", rule->samples_needed);
+	else
+		cp_report_table_add(table, "%s", "");
 	if (size->crossover_at)
 		cp_report_table_add(
 			table, "%s to %s",
@@ -115,15 +146,25 @@ static void add_rule(struct cp_report_table *table, const struct cp_rule *rule,
 
 static void make_rules(const struct cp_report *report, struct cp_report_table *table)
 {
-	static const char *const header[] = {
-		"rw",	  "jobs",	"load",	   "block size",
-		"arm",	  "path",	"state",   "leans to",
-		"gain %", "confidence", "samples", "crossover between"};
+	static const char *const header[] = {"rw",
+					     "jobs",
+					     "load",
+					     "block size",
+					     "arm",
+					     "path",
+					     "state",
+					     "leans to",
+					     "gain %",
+					     "confidence",
+					     "samples",
+					     "needs more",
+					     "crossover between"};
 
 	cp_report_table_init(table, "rules",
 			     "The policy's rules; gain is of J over the runner-up, load "
-			     "is jobs x iodepth",
-			     "lrrlllllrrrl", header);
+			     "is jobs x iodepth, needs more is the samples that would "
+			     "decide",
+			     "lrrlllllrrrrl", header);
 	for (unsigned r = 0; report->has_policy && r < report->policy.nr_rules; r++) {
 		const struct cp_rule *rule = &report->policy.rules[r];
 
@@ -205,7 +246,7 @@ static void make_failures(const struct cp_report *report, struct cp_report_table
 
 	cp_report_table_init(
 		table, "failures",
-		"Samples that failed: kept in the records, in no figure here", "lllrl",
+		"Samples that failed: kept in the records, in no figure here", "lllrw",
 		header);
 	for (size_t i = 0; i < report->nr_failures; i++) {
 		const struct cp_report_failure *failure = &report->failures[i];
@@ -225,6 +266,31 @@ static void add_fact(struct cp_report_table *table, const char *run, const char 
 	cp_report_table_add(table, "%s", kind);
 	cp_report_table_add(table, "%s", key);
 	cp_report_table_add(table, "%s", value);
+}
+
+/*
+ * The fingerprint keeps the first word of what the kernel says of each flaw. For reading:
+ * "Not" is "not affected", and each has a word break before it.
+ */
+static void add_mitigations(struct cp_report_table *table, const char *run,
+			    const char *kind, const char *value)
+{
+	char text[4096] = "";
+	size_t used = 0;
+
+	while (*value && used < sizeof(text) - 300) {
+		int len = (int)strcspn(value, ";");
+		int name = (int)strcspn(value, "=;");
+		bool none = len - name == 4 && !strncmp(value + name, "=Not", 4);
+
+		len = len > 256 ? 256 : len;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%.*s%s",
+					 used ? "; " : "", none ? name : len, value,
+					 none ? "=not affected" : "");
+		value += strcspn(value, ";");
+		value += *value == ';';
+	}
+	add_fact(table, run, kind, "mitigations", text);
 }
 
 static void add_facts(struct cp_report_table *table, const char *run, const char *kind,
@@ -248,7 +314,10 @@ static void add_facts(struct cp_report_table *table, const char *run, const char
 				 json_is_true(value)	? "yes"
 				 : json_is_false(value) ? "no"
 							: "unknown");
-		add_fact(table, run, kind, key, text ? text : number);
+		if (text && !strcmp(key, "mitigations"))
+			add_mitigations(table, run, kind, text);
+		else
+			add_fact(table, run, kind, key, text ? text : number);
 	}
 }
 
@@ -260,7 +329,8 @@ static void make_machine(const struct cp_report *report, struct cp_report_table 
 		table, "environment",
 		"Environment. Runs compare only when every hard fact agrees; "
 		"soft facts explain differences",
-		"llll", header);
+		"lllw", header);
+	table->fold = true;
 	for (size_t i = 0; i < report->nr_runs; i++) {
 		const struct cp_report_run *run = &report->runs[i];
 		const struct cp_manifest *m = &run->manifest;

@@ -8,6 +8,7 @@
 #include "bench/cmd/cmd.h"
 #include "engines/base/file.h"
 #include "engines/base/yaml.h"
+#include "report/escape.h"
 #include "report/report.h"
 
 static const char *const format_words[] = {"html", "text", NULL};
@@ -17,27 +18,6 @@ struct request {
 	const char *dir;
 	bool text;
 };
-
-/* A word as a shell would have to be given it. */
-static void put_word(FILE *out, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789_-./=:,+%@";
-
-	fputc(' ', out);
-	if (*word && !word[strspn(word, plain)]) {
-		fputs(word, out);
-		return;
-	}
-	fputc('\'', out);
-	for (; *word; word++) {
-		if (*word == '\'')
-			fputs("'\\''", out);
-		else
-			fputc(*word, out);
-	}
-	fputc('\'', out);
-}
 
 /* The command as it was given, for whoever reads the page; free() it. */
 static char *command_text(int argc, char *const *argv)
@@ -49,8 +29,10 @@ static char *command_text(int argc, char *const *argv)
 	if (!out)
 		return NULL;
 	fputs("copypath", out);
-	for (int i = 0; i < argc; i++)
-		put_word(out, argv[i]);
+	for (int i = 0; i < argc; i++) {
+		fputc(' ', out);
+		cp_escape_shell(out, argv[i]);
+	}
 	if (fclose(out)) {
 		free(text);
 		return NULL;

@@ -232,6 +232,27 @@ static void failed_test(void **state)
 	unload(setup);
 }
 
+static void verify_first(struct cp_record *record)
+{
+	if (record->sample == 0 && !strcmp(record->arm.name, "offload"))
+		snprintf(record->proof.verify, sizeof(record->proof.verify), "crc32c");
+}
+
+/* Description: a sample with verify on counts for no figure, and is counted itself. */
+static void verified_test(void **state)
+{
+	struct setup *setup = load(verify_first);
+	const struct cp_report *report = &setup->report;
+	const struct cp_report_cell *cell = find(report, "read", 4096, 1, "offload");
+
+	(void)state;
+	assert_int_equal(report->nr_verified, 24);
+	assert_int_equal(report->nr_failed, 0);
+	assert_int_equal(cell->n, 1);
+	assert_int_equal(cell->values[VALUE_BW].n, 1);
+	unload(setup);
+}
+
 static void same_name(struct cp_record *record)
 {
 	if (!strcmp(record->arm.name, "offload") || !strcmp(record->arm.name, "cpu-nt"))
@@ -293,11 +314,12 @@ static void duplicate_test(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(grouping_test),    cmocka_unit_test(arms_test),
-		cmocka_unit_test(median_test),	    cmocka_unit_test(judgement_test),
-		cmocka_unit_test(choice_test),	    cmocka_unit_test(provenance_test),
-		cmocka_unit_test(failed_test),	    cmocka_unit_test(label_test),
-		cmocka_unit_test(null_metric_test), cmocka_unit_test(duplicate_test),
+		cmocka_unit_test(grouping_test),  cmocka_unit_test(arms_test),
+		cmocka_unit_test(median_test),	  cmocka_unit_test(judgement_test),
+		cmocka_unit_test(choice_test),	  cmocka_unit_test(provenance_test),
+		cmocka_unit_test(failed_test),	  cmocka_unit_test(verified_test),
+		cmocka_unit_test(label_test),	  cmocka_unit_test(null_metric_test),
+		cmocka_unit_test(duplicate_test),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

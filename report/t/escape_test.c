@@ -134,12 +134,28 @@ static void visible_test(void **state)
 	}
 }
 
+/* Description: a shell reads each word as one, as it is. */
+static void shell_test(void **state)
+{
+	static const struct row rows[] = {
+		{"configs/quick.yaml", "configs/quick.yaml"},
+		{"", "''"},
+		{"a b", "'a b'"},
+		{"$(id)`id`;", "'$(id)`id`;'"},
+		{"it's", "'it'\\''s'"},
+		{"~", "'~'"},
+	};
+
+	(void)state;
+	CHECK(cp_escape_shell, rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(html_test),	cmocka_unit_test(markdown_test),
-		cmocka_unit_test(gnuplot_test), cmocka_unit_test(csv_test),
-		cmocka_unit_test(visible_test),
+		cmocka_unit_test(shell_test),	 cmocka_unit_test(html_test),
+		cmocka_unit_test(markdown_test), cmocka_unit_test(gnuplot_test),
+		cmocka_unit_test(csv_test),	 cmocka_unit_test(visible_test),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,6 +226,108 @@ need_gnuplot() {
 	[ "$status" -ne 0 ]
 }
 
+# manifest KIND ARGV_JSON: beside the records of KIND.
+manifest() {
+	cat >"$dir/$1/manifest.json" <<-END
+	{"schema": 1, "kind": "run", "run": "made-up", "t": "2026-11-30T12:00:00Z",
+	 "host": "made-up", "tool": {"copypath": "0.1.0", "fio": "fio-3.33"},
+	 "config": {"name": "quick", "run": {"samples": 2}, "pinning": {"cpus": [0]},
+	            "cells": [{"context": {"bs": 4096}}, {"context": {"bs": 8192}}]},
+	 "config_hash": "sha256:00", "planned": 240, "complete": true, "argv": $2,
+	 "fingerprint": {"hash": "sha256:11", "soft": {}, "hard":
+	  {"mitigations": "gather_data_sampling=Not;spectre_v1=Mitigation;vmscape=Not"}}}
+	END
+}
+
+@test "how to reproduce: the printed command is one that run takes" {
+	records quick
+	manifest quick '["run", "configs/workloads/quick.yaml"]'
+	report "$dir/quick" -o "$out"
+	command=$(sed -n 's|^<pre>\(copypath run .*\)$|\1|p' "$out/index.html")
+	[ "$command" = "copypath run configs/workloads/quick.yaml" ]
+	grep -qxF "    $command" "$out/report.md"
+	# shellcheck disable=SC2086 # words, as a shell would read the line
+	run "$build"/$command --dry-run
+	[ "$status" -eq 0 ]
+	# the settings are for reading: folded in HTML, and without the cells
+	grep -q '<details>' "$out/index.html"
+	run grep -c '&quot;cells&quot;' "$out/index.html"
+	[ "$output" = 0 ]
+	grep -q 'less its 2 cells (for reading; this is no workload file)' "$out/index.html"
+	[ "$(wc -l <"$out/report.md")" -lt 500 ]
+}
+
+@test "how to reproduce: a run that does not say how it was made" {
+	records quick
+	manifest quick '[]'
+	report "$dir/quick" -o "$out"
+	grep -q 'is not in its manifest: its workload file (config_hash sha256:00) is needed' \
+		"$out/index.html"
+}
+
+@test "mitigations are shown in words, and lines can end between them" {
+	records quick
+	manifest quick '[]'
+	report "$dir/quick" -o "$out"
+	grep -qF 'gather_data_sampling=not affected; spectre_v1=Mitigation; vmscape=not affected' \
+		"$out/index.html"
+}
+
+@test "tables: no line ends within a word, and each scrolls in its own box" {
+	records quick
+	report "$dir/quick" -o "$out"
+	run grep -c 'overflow-wrap:anywhere' "$out/index.html"
+	[ "$output" = 0 ]
+	grep -q '^\.scroll{overflow-x:auto;' "$out/index.html"
+	[ "$(grep -c '<table' "$out/index.html")" -eq "$(grep -c '<div class="scroll">' "$out/index.html")" ]
+	# what is the same in all rows is said once, but the data keep it
+	grep -q 'All rows: jobs 1, media anon native, N 2' "$out/index.html"
+	head -1 "$out/tables/cells.csv" | grep -q ',media,.*,N,'
+}
+
+@test "no name is cut in the map: whole, or its number in the legend" {
+	records quick
+	cat >"$dir/policy.yaml" <<-'END'
+	schema: 1
+	kind: policy
+	name: narrow
+	rules:
+	  - when: {rw: write, layer: none, attr: wb, numa: local, jobs: {min: 1}, load: {min: 1}, segments: {min: 1}}
+	    sizes:
+	      - {upto: 6k, do: {name: cpu-memcpy, path: cpu, copy: memcpy}}
+	      - {upto: 8k, do: {name: offload, path: dma}}
+	      - {upto: 11k, do: {name: elsewhere-16-lon, path: cpu, copy: nt-sse2}}
+	      - {upto: max, do: {name: cpu-nt, path: cpu, copy: nt}}
+	END
+	report "$dir/quick" -o "$out" --policy "$dir/policy.yaml"
+	run awk -F, 'NR > 1 && $1 == 1 { print $6 }' "$out/figures/map-2.csv"
+	[ "$output" = $'1\n2\na\ncpu-nt' ]
+	grep -qxF "LABEL[1] = '1  cpu-memcpy'" "$out/figures/map-2.gp"
+	grep -qxF "LABEL[2] = '2  offload'" "$out/figures/map-2.gp"
+	grep -qF 'a is elsewhere-16-lon, not measured here.' "$out/index.html"
+}
+
+@test "a box that leans to what it uses says nothing of it" {
+	records quick
+	cat >"$dir/policy.yaml" <<-'END'
+	schema: 1
+	kind: policy
+	name: leaning
+	undecided:
+	  - when: {rw: read, layer: none, attr: wb, numa: local, jobs: {min: 1}, load: {min: 1}, segments: {min: 1}}
+	    reason: tie
+	    samples_needed: 22836
+	    sizes:
+	      - {upto: 128k, use: {name: cpu-nt, path: cpu, copy: nt}, best: {name: cpu-nt, path: cpu, copy: nt}}
+	      - {upto: max, use: {name: cpu-nt, path: cpu, copy: nt}, best: {name: offload, path: dma}}
+	END
+	report "$dir/quick" -o "$out" --policy "$dir/policy.yaml"
+	run awk -F, 'NR > 1 && $1 == 1 { print $6 "," $7 }' "$out/figures/map-1.csv"
+	[ "$output" = $'cpu-nt," "\ncpu-nt,? leans offload' ]
+	grep -q 'the noise here is too large' "$out/index.html"
+	grep -q ',22836,' "$out/tables/rules.csv"
+}
+
 @test "usage errors" {
 	run report
 	[ "$status" -eq 2 ]
