@@ -80,7 +80,7 @@ static void print_part(const char *kind, const json_t *part, const char *extra)
 {
 	bool usable = json_is_true(json_object_get(part, "usable"));
 
-	printf("%-13s %-10s %s%s%s\n", kind, text_of(part, "name"),
+	printf("%-13s %-13s %s%s%s\n", kind, text_of(part, "name"),
 	       usable ? "usable" : "no: ", usable ? "" : text_of(part, "why"), extra);
 }
 
@@ -101,6 +101,12 @@ static void print_copy(const json_t *list)
 				len += (size_t)snprintf(extra + len, sizeof(extra) - len,
 							", %s %.1f GB/s", keys[k],
 							json_number_value(rate) / 1e9);
+			const char *name = json_string_value(json_object_get(
+				json_object_get(part, "stands_for"), keys[k]));
+
+			if (name)
+				len += (size_t)snprintf(extra + len, sizeof(extra) - len,
+							", %s %s", keys[k], name);
 		}
 		print_part("copy", part, extra);
 	}

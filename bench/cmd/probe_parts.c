@@ -14,6 +14,24 @@ static json_t *rate_or_null(double rate)
 	return rate > 0 ? json_real(rate) : json_null();
 }
 
+/* A name that stands for another kernel: for which, by direction. */
+static json_t *virtual_copy(const struct cp_copy_ops *ops)
+{
+	const struct cp_copy_ops *stands[2] = {NULL, NULL};
+	struct cp_err err = {0};
+
+	for (unsigned d = 0; d < 2; d++)
+		cp_copy_bind(ops->name, d ? CP_DIR_WRITE : CP_DIR_READ, &stands[d], &err);
+	bool usable = stands[0] || stands[1];
+
+	return json_pack("{s:s,s:s,s:b,s:o,s:{s:s?,s:s?}}", "name", ops->name, "isa",
+			 ops->isa, "usable", usable, "why",
+			 usable ? json_null() : json_string(err.msg), "stands_for",
+			 "read", stands[CP_DIR_READ] ? stands[CP_DIR_READ]->name : NULL,
+			 "write",
+			 stands[CP_DIR_WRITE] ? stands[CP_DIR_WRITE]->name : NULL);
+}
+
 json_t *cp_probe_copy(void)
 {
 	const struct cp_copy_calibration *measured = cp_copy_calibrate();
@@ -25,13 +43,15 @@ json_t *cp_probe_copy(void)
 		double rates[2] = {0, 0};
 		char why[64];
 
-		if (ops->virtual_)
+		if (ops->virtual_) {
+			json_array_append_new(list, virtual_copy(ops));
 			continue;
+		}
 		for (unsigned k = 0; k < measured->nr; k++)
 			if (measured->rows[k].ops == ops)
 				memcpy(rates, measured->rows[k].bytes_per_s,
 				       sizeof(rates));
-		snprintf(why, sizeof(why), "the CPU has no %s", ops->isa);
+		cp_copy_why_absent(ops, why, sizeof(why));
 		json_array_append_new(
 			list,
 			json_pack("{s:s,s:s,s:b,s:o,s:o,s:o}", "name", ops->name, "isa",

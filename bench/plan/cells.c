@@ -121,19 +121,29 @@ static bool only_matches(const struct cp_load_arm *arm, const struct cp_context 
 	return true;
 }
 
+/* Errors begin with the option in quotes, which is where they are shown. */
+static int check_copy(const struct cp_arm *arm, enum cp_dir dir, struct cp_err *err)
+{
+	struct cp_copy_opts opts;
+	int rc = cp_copy_opts_parse(arm->unroll, arm->prefetch, &opts, err);
+
+	if (rc || !strcmp(arm->path, "dma"))
+		return 0; /* said by check_arm() once, not once a direction */
+	rc = cp_copy_check_opts(arm->copy, dir, &opts, err);
+	if (rc && err->msg[0] != '\'')
+		cp_err_prefix(err, "'copy' of arm '%s'", arm->name);
+	return rc;
+}
+
 /* What an arm cannot do in a context. */
 static int check_context(const struct cp_load *load, const struct cp_arm *arm,
 			 const struct cp_context *context, struct cp_err *err)
 {
 	enum cp_dir dir = cp_context_dir(context);
-	const struct cp_copy_ops *copy = cp_copy_find(arm->copy);
 	bool verify = strcmp(load->plan->verify, "off") != 0;
 
-	if (strcmp(arm->path, "dma") != 0 && copy && !copy->virtual_ &&
-	    cp_copy_bind(arm->copy, dir, &copy, err)) {
-		cp_err_prefix(err, "'copy' of arm '%s'", arm->name);
+	if (check_copy(arm, dir, err))
 		return -EINVAL;
-	}
 	if (arm->policy[0] && cp_load_policy(arm, context, err)) {
 		cp_err_prefix(err, "'policy' of arm '%s'", arm->name);
 		return -EINVAL;
@@ -168,6 +178,10 @@ static const struct cp_yaml_node *direction_place(const struct cp_load *load,
 		node = cp_yaml_get(arm->map, "policy");
 	else if (!strncmp(err->msg, "'copy'", 6))
 		node = cp_yaml_get(arm->map, "copy");
+	else if (!strncmp(err->msg, "'unroll'", 8))
+		node = cp_yaml_get(arm->map, "unroll");
+	else if (!strncmp(err->msg, "'prefetch'", 10))
+		node = cp_yaml_get(arm->map, "prefetch");
 	else if (!strncmp(err->msg, "'dma'", 5))
 		node = cp_yaml_get(arm->map, "dma");
 	return node && node->type == CP_YAML_SCALAR ? node : arm->map;
@@ -186,6 +200,11 @@ static void check_arm(struct cp_load *load, const struct cp_load_arm *arm)
 	const struct cp_context *last[2] = {NULL, NULL};
 	char said[256] = "";
 	bool any = false;
+	struct cp_copy_opts opts;
+	struct cp_err bad;
+
+	if (cp_copy_opts_parse(arm->arm.unroll, arm->arm.prefetch, &opts, &bad))
+		cp_load_problem(load, direction_place(load, arm, &bad), &bad);
 
 	if (!load->contexts)
 		return;

@@ -61,7 +61,8 @@ static const struct {
 	{" runtime timeout time_based ramp_time startdelay loops randseed allrandrepeat "
 	 "randrepeat verify do_verify ",
 	 "it belongs in 'run'"},
-	{" iodepth_batch iodepth_batch_submit queue_mode path copy completion dma "
+	{" iodepth_batch iodepth_batch_submit queue_mode path copy unroll prefetch "
+	 "completion dma "
 	 "dma_thresh dma_thresh_read dma_thresh_write dma_min_segments ring_full "
 	 "q_per_node queue_depth policy policy_force max_merge batch flush ",
 	 "it belongs in an arm"},

@@ -11,6 +11,7 @@
 #define THRESH_WRITE_DEFAULT (UINT64_C(32) << 10)
 #define Q_PER_NODE_DEFAULT   8
 #define QUEUE_DEPTH_DEFAULT  128
+#define UNROLL_DEFAULT	     4
 
 static bool is(const char *value, const char *word)
 {
@@ -74,6 +75,8 @@ static int resolve_mq(struct cp_arm *arm, struct cp_err *err)
 		arm->dma_thresh_read = 0;
 		arm->dma_thresh_write = 0;
 		arm->dma_min_segments = 0;
+		arm->unroll = UNROLL_DEFAULT;
+		snprintf(arm->prefetch, sizeof(arm->prefetch), "none");
 	} else if (!*arm->policy) {
 		if (!arm->dma_thresh_read && !arm->dma_thresh_read_set)
 			arm->dma_thresh_read = THRESH_READ_DEFAULT;
@@ -93,6 +96,9 @@ int cp_arm_resolve(struct cp_arm *arm, struct cp_err *err)
 			"'policy' is given but path is %s, which asks no policy; "
 			"expected path auto",
 			arm->path);
+	if (arm->unroll > 8 || !arm->unroll || (arm->unroll & (arm->unroll - 1)))
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'unroll' is %u; expected 1, 2, 4 or 8", arm->unroll);
 	int ret = is(arm->queue_mode, "bio") ? resolve_bio(&resolved, err)
 					     : resolve_mq(&resolved, err);
 

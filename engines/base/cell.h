@@ -54,6 +54,9 @@ struct cp_arm {
 	uint32_t batch;	       /* I/Os a doorbell (fio iodepth_batch) */
 	char policy[256];      /* file for path: auto; "" = none */
 	uint32_t policy_force; /* 1: its fingerprint may be another machine's */
+	/* the kernel's loop: lines a turn (1, 2, 4, 8); none, nta or t0[:distance=] */
+	uint32_t unroll;
+	char prefetch[CP_SPEC_TEXT_MAX];
 	/* cp_field_parse() was given a threshold: tells "never" from "the default" until
 	 * cp_arm_resolve() is done; no part of what an arm is */
 	bool dma_thresh_read_set, dma_thresh_write_set;
@@ -101,8 +104,8 @@ void cp_arm_init(struct cp_arm *arm);
  * poll; path auto with dma and no policy has the default thresholds. Then what is
  * impossible is an error (exit 2): path dma in bio, path dma with dma none, completion
  * sync in mq ... The text names the arm's field in quotes first.
- * Path cpu drops the DMA settings, path dma the thresholds. arm is unchanged on an error,
- * and resolving again changes nothing.
+ * Path cpu drops the DMA settings, path dma the thresholds, unroll and prefetch. arm is
+ * unchanged on an error, and resolving again changes nothing.
  */
 int cp_arm_resolve(struct cp_arm *arm, struct cp_err *err);
 

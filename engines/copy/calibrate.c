@@ -7,6 +7,7 @@
  * I/O buffer is. Kernels take turns, so that a slow spell of the machine hits all of
  * them, and the median over the rounds is kept.
  */
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,11 @@
 #include "engines/base/clock.h"
 #include "engines/copy/copy.h"
 
-#define BLOCK	       (64UL << 10)
-#define ROUNDS	       7
-#define BLOCKS_A_ROUND 32
+#define SMALL	       (4UL << 10)
+#define BLOCK	       (64UL << 10) /* a multiple of SMALL */
+#define ROUNDS	       21
+#define BLOCKS_A_ROUND 16
+#define STEP	       1.02
 #define FAR_MIN	       (16UL << 20)
 #define FAR_MAX	       (256UL << 20)
 
@@ -37,23 +40,38 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static void copy_block(const struct cp_copy_ops *ops, enum cp_dir dir, struct walk *walk,
+		       size_t bytes)
+{
+	unsigned char *far = walk->far + walk->at;
+
+	if (dir == CP_DIR_READ)
+		ops->fn(walk->near, far, bytes, dir, CP_ATTR_WB);
+	else
+		ops->fn(far, walk->near, bytes, dir, CP_ATTR_WB);
+	walk->at += bytes;
+	if (walk->at == walk->far_bytes)
+		walk->at = 0;
+}
+
+/* As many bytes in small blocks as in large ones. */
 static double measure(const struct cp_copy_ops *ops, enum cp_dir dir, struct walk *walk)
 {
 	uint64_t start_ns = cp_now_ns();
 
 	for (unsigned i = 0; i < BLOCKS_A_ROUND; i++) {
-		unsigned char *far = walk->far + walk->at;
-
-		if (dir == CP_DIR_READ)
-			ops->fn(walk->near, far, BLOCK, dir, CP_ATTR_WB);
-		else
-			ops->fn(far, walk->near, BLOCK, dir, CP_ATTR_WB);
-		walk->at += BLOCK;
-		if (walk->at == walk->far_bytes)
-			walk->at = 0;
+		copy_block(ops, dir, walk, BLOCK);
+		for (size_t part = 0; part < BLOCK; part += SMALL)
+			copy_block(ops, dir, walk, SMALL);
 	}
 	uint64_t elapsed_ns = cp_now_ns() - start_ns;
-	return (double)(BLOCKS_A_ROUND * BLOCK) * 1e9 / (double)(elapsed_ns + 1);
+	return (double)(2 * BLOCKS_A_ROUND * BLOCK) * 1e9 / (double)(elapsed_ns + 1);
+}
+
+/* Differences below a step are noise: two such rates are one. */
+static double in_steps(double rate)
+{
+	return rate > 0 ? pow(STEP, floor(log(rate) / log(STEP))) : 0;
 }
 
 static void measure_all(struct walk *walk)
@@ -79,7 +97,8 @@ static void measure_all(struct walk *walk)
 	for (unsigned i = 0; i < calibration.nr; i++) {
 		for (unsigned dir = 0; dir < 2; dir++) {
 			qsort(rates[i][dir], ROUNDS, sizeof(double), compare_doubles);
-			calibration.rows[i].bytes_per_s[dir] = rates[i][dir][ROUNDS / 2];
+			calibration.rows[i].bytes_per_s[dir] =
+				in_steps(rates[i][dir][ROUNDS / 2]);
 		}
 	}
 }

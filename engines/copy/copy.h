@@ -4,11 +4,14 @@
  *
  * A copy moves len bytes between near memory (the caller's buffer) and far memory (the
  * media). It returns the residue: bytes NOT copied, counted from the end; 0 is success.
- * The residue never claims bytes that did not arrive. dst and src must not overlap (the
- * caller has checked bounds once; kernels do not check again).
+ * The residue never claims bytes that did not arrive. dst and src must not overlap:
+ * cp_copy_overlap() is for whoever takes addresses from outside, once; kernels do not
+ * check again.
  *
  * Ordering: a kernel with NT stores ends with SFENCE, so that its stores are visible to
- * any thread that sees the completion of the I/O; plain stores need none on x86.
+ * any thread that sees the completion of the I/O; plain stores need none on x86. A kernel
+ * with NT stores uses them for whole lines of dst only: the bytes before the first and
+ * behind the last are in the cache afterwards.
  * Durability is not promised here (that is `flush`).
  *
  * Threading: kernels keep no state. Binding is done at open, never per I/O.
@@ -28,38 +31,99 @@ enum cp_attr { CP_ATTR_WB }; /* more attributes come with their media */
 typedef size_t (*cp_copy_fn)(void *dst, const void *src, size_t len, enum cp_dir dir,
 			     enum cp_attr attr);
 
+struct cp_copy_variants;
+
 struct cp_copy_ops {
 	const char *name;
 	const char *help;
 	const char *isa;       /* "avx512f", "" = any */
 	bool read, write;      /* directions in which the kernel has a meaning */
-	bool (*present)(void); /* the CPU (and the OS) can run it */
+	bool (*present)(void); /* the CPU (and the OS, and the library) can run it */
 	cp_copy_fn fn;
-	bool virtual_; /* nt, auto: stands for another row, fn is NULL */
+	bool virtual_; /* nt, ntload, nt-both, auto: stands for another row, fn is NULL */
+	const struct cp_copy_variants *variants; /* NULL: no unroll, no prefetch */
+	const char *library;			 /* loaded when asked for; NULL = none */
 };
 /* NULL-name terminated. */
 extern const struct cp_copy_ops cp_copy_table[];
 
 const struct cp_copy_ops *cp_copy_find(const char *name);
+/* Why present() is false: "the CPU has no avx2". Returns buf. */
+char *cp_copy_why_absent(const struct cp_copy_ops *ops, char *buf, size_t size);
 
 /*
  * The kernel that `name` stands for in this direction: itself, the widest present
- * NT-store kernel for `nt` writes, memcpy for `nt` reads (ordinary loads and stores), the
- * measured best for `auto` (see cp_copy_calibrate()). Errors (exit 2): unknown name
- * (nearest suggested), a kernel the CPU lacks (which flag), a direction without meaning.
+ * NT-store kernel for writes of `nt` and `nt-both`, the widest present NT-load kernel for
+ * reads of `ntload` and `nt-both`, memcpy for `nt` reads and `ntload` writes (ordinary
+ * loads and stores), the measured best for `auto` (see cp_copy_calibrate()). Errors (exit
+ * 2): unknown name (nearest suggested), a kernel the CPU lacks (which flag), a direction
+ * without meaning.
  */
 int cp_copy_bind(const char *name, enum cp_dir dir, const struct cp_copy_ops **ret_ops,
 		 struct cp_err *err);
 
-/* Calibration for auto: bytes per second of each present real kernel, per direction, at
- * one size (64k) over a working set larger than the last-level cache; a few ms, done once
- * per process (thread-safe). */
+/*
+ * Settings of a kernel's loop: `unroll` (lines a turn) and `prefetch` (which hint, and
+ * how many bytes ahead of the loads). A struct of zeros is no setting; fill it by
+ * cp_copy_opts_init() or cp_copy_opts_parse().
+ */
+enum cp_prefetch { CP_PREFETCH_NONE, CP_PREFETCH_NTA, CP_PREFETCH_T0 };
+
+#define CP_COPY_UNROLL_DEFAULT	 4U
+#define CP_COPY_DISTANCE_DEFAULT 512U
+#define CP_COPY_DISTANCE_MAX	 (1U << 20)
+
+struct cp_copy_opts {
+	uint32_t unroll;	   /* 1, 2, 4 or 8 */
+	enum cp_prefetch prefetch; /* hint=none ignores the distance */
+	uint32_t distance;	   /* bytes */
+};
+
+void cp_copy_opts_init(struct cp_copy_opts *opts);
+/* prefetch: "none", "nta" or "t0", each but none with ":distance=BYTES", 64 to 1m. Errors
+ * (exit 2) begin with the option's name in quotes. */
+int cp_copy_opts_parse(uint32_t unroll, const char *prefetch,
+		       struct cp_copy_opts *ret_opts, struct cp_err *err);
+
+/*
+ * As cp_copy_bind(), and the function that does it with these settings. Settings that are
+ * not the defaults are refused (exit 2) for a kernel without a loop of its own, and for
+ * `auto`, which was measured with the defaults.
+ *
+ * What a setting picks is a function of its own, except that the distance is kept in one
+ * of CP_COPY_AHEAD_MAX places a process has: one for each kernel, unroll, hint and
+ * distance that is used. Places are never given back; when all are taken the next is
+ * refused. Thread-safe.
+ */
+#define CP_COPY_AHEAD_MAX 64
+int cp_copy_bind_opts(const char *name, enum cp_dir dir, const struct cp_copy_opts *opts,
+		      const struct cp_copy_ops **ret_ops, cp_copy_fn *ret_fn,
+		      struct cp_err *err);
+/* What cp_copy_bind_opts() would refuse of a name, a direction and settings, but for a
+ * full process; no place is taken and nothing is measured. */
+int cp_copy_check_opts(const char *name, enum cp_dir dir, const struct cp_copy_opts *opts,
+		       struct cp_err *err);
+
+/* The ranges share a byte. Neither wraps around. */
+static inline bool cp_copy_overlap(const void *a, const void *b, size_t len)
+{
+	uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+
+	return (x > y ? x - y : y - x) < len;
+}
+
+#define CP_COPY_LIBPMEM "libpmem.so.1"
+
+/* Calibration for auto: bytes per second of each present real kernel with its defaults,
+ * per direction, over equal bytes in blocks of 4k and of 64k and a working set larger
+ * than the last-level cache; some 100 ms, done once per process (thread-safe). Rates are
+ * in steps of 2 %: closer ones are as fast as each other. */
 struct cp_copy_calibration {
 	unsigned nr;
 	struct {
 		const struct cp_copy_ops *ops;
 		double bytes_per_s[2]; /* by enum cp_dir; 0 = not in this direction */
-	} rows[16];
+	} rows[24];
 };
 const struct cp_copy_calibration *cp_copy_calibrate(void);
 

@@ -5,17 +5,11 @@
 
 #include "engines/base/yaml.h"
 #include "engines/copy/copy.h"
+#include "engines/copy/isa.h"
 #include "engines/copy/kernels.h"
 
-/* A kernel must beat memcpy by more than this to be preferred: less is noise. */
-#define AUTO_MARGIN 1.02
-
-static bool any_cpu(void)
-{
-	return true;
-}
-
-/* NT-store kernels widest last: `nt` takes the last one that is present. */
+/* Kernels of a kind widest last: `nt` and `ntload` take the last one that is present, and
+ * of kernels as fast as each other `auto` does. */
 const struct cp_copy_ops cp_copy_table[] = {
 	{
 		.name = "memcpy",
@@ -23,32 +17,156 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.isa = "",
 		.read = true,
 		.write = true,
-		.present = any_cpu,
+		.present = cp_copy_isa_any,
 		.fn = cp_copy_memcpy,
+	},
+	{
+		.name = "portable",
+		.help = "a loop in plain C",
+		.isa = "",
+		.read = true,
+		.write = true,
+		.present = cp_copy_isa_any,
+		.fn = cp_copy_portable,
+		.variants = &cp_copy_portable_variants,
+	},
+	{
+		.name = "movsb",
+		.help = "REP MOVSB",
+		.isa = "x86-64",
+		.read = true,
+		.write = true,
+		.present = cp_copy_isa_x86_64,
+		.fn = cp_copy_movsb,
+	},
+	{
+		.name = "sse2",
+		.help = "ordinary 16-byte loads and stores",
+		.isa = "sse2",
+		.read = true,
+		.write = true,
+		.present = cp_copy_isa_x86_64,
+		.fn = cp_copy_sse2,
+		.variants = &cp_copy_sse2_variants,
+	},
+	{
+		.name = "avx2",
+		.help = "ordinary 32-byte loads and stores",
+		.isa = "avx2",
+		.read = true,
+		.write = true,
+		.present = cp_copy_isa_avx2,
+		.fn = cp_copy_avx2,
+		.variants = &cp_copy_avx2_variants,
+	},
+	{
+		.name = "avx512",
+		.help = "ordinary 64-byte loads and stores",
+		.isa = "avx512f",
+		.read = true,
+		.write = true,
+		.present = cp_copy_isa_avx512f,
+		.fn = cp_copy_avx512,
+		.variants = &cp_copy_avx512_variants,
+	},
+	{
+		.name = "libpmem",
+		.help = "pmem_memcpy, non-temporal, one drain",
+		.isa = "",
+		.write = true,
+		.present = cp_copy_libpmem_present,
+		.fn = cp_copy_libpmem,
+		.library = CP_COPY_LIBPMEM,
+	},
+	{
+		.name = "movdir64b",
+		.help = "direct stores of a line",
+		.isa = "movdir64b",
+		.write = true,
+		.present = cp_copy_isa_movdir64b,
+		.fn = cp_copy_movdir64b,
+		.variants = &cp_copy_movdir64b_variants,
+	},
+	{
+		.name = "nti",
+		.help = "non-temporal 8-byte stores (MOVNTI)",
+		.isa = "x86-64",
+		.write = true,
+		.present = cp_copy_isa_x86_64,
+		.fn = cp_copy_nti,
+		.variants = &cp_copy_nti_variants,
+	},
+	{
+		.name = "nt-stnp",
+		.help = "non-temporal pairs of stores",
+		.isa = "aarch64",
+		.write = true,
+		.present = cp_copy_isa_aarch64,
+		.fn = cp_copy_nt_stnp,
+		.variants = &cp_copy_nt_stnp_variants,
 	},
 	{
 		.name = "nt-sse2",
 		.help = "non-temporal 16-byte stores",
 		.isa = "sse2",
 		.write = true,
-		.present = cp_copy_nt_sse2_present,
+		.present = cp_copy_isa_x86_64,
 		.fn = cp_copy_nt_sse2,
+		.variants = &cp_copy_nt_sse2_variants,
 	},
 	{
 		.name = "nt-avx2",
 		.help = "non-temporal 32-byte stores",
 		.isa = "avx2",
 		.write = true,
-		.present = cp_copy_nt_avx2_present,
+		.present = cp_copy_isa_avx2,
 		.fn = cp_copy_nt_avx2,
+		.variants = &cp_copy_nt_avx2_variants,
 	},
 	{
 		.name = "nt-avx512",
 		.help = "non-temporal 64-byte stores",
 		.isa = "avx512f",
 		.write = true,
-		.present = cp_copy_nt_avx512_present,
+		.present = cp_copy_isa_avx512f,
 		.fn = cp_copy_nt_avx512,
+		.variants = &cp_copy_nt_avx512_variants,
+	},
+	{
+		.name = "ntload-ldnp",
+		.help = "non-temporal pairs of loads",
+		.isa = "aarch64",
+		.read = true,
+		.present = cp_copy_isa_aarch64,
+		.fn = cp_copy_ntload_ldnp,
+		.variants = &cp_copy_ntload_ldnp_variants,
+	},
+	{
+		.name = "ntload-sse41",
+		.help = "non-temporal 16-byte loads (MOVNTDQA)",
+		.isa = "sse4_1",
+		.read = true,
+		.present = cp_copy_isa_sse41,
+		.fn = cp_copy_ntload_sse41,
+		.variants = &cp_copy_ntload_sse41_variants,
+	},
+	{
+		.name = "ntload-avx2",
+		.help = "non-temporal 32-byte loads",
+		.isa = "avx2",
+		.read = true,
+		.present = cp_copy_isa_avx2,
+		.fn = cp_copy_ntload_avx2,
+		.variants = &cp_copy_ntload_avx2_variants,
+	},
+	{
+		.name = "ntload-avx512",
+		.help = "non-temporal 64-byte loads",
+		.isa = "avx512f",
+		.read = true,
+		.present = cp_copy_isa_avx512f,
+		.fn = cp_copy_ntload_avx512,
+		.variants = &cp_copy_ntload_avx512_variants,
 	},
 	{
 		.name = "nt",
@@ -56,7 +174,25 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.isa = "",
 		.read = true,
 		.write = true,
-		.present = any_cpu,
+		.present = cp_copy_isa_any,
+		.virtual_ = true,
+	},
+	{
+		.name = "ntload",
+		.help = "widest non-temporal loads on reads, memcpy on writes",
+		.isa = "",
+		.read = true,
+		.write = true,
+		.present = cp_copy_isa_any,
+		.virtual_ = true,
+	},
+	{
+		.name = "nt-both",
+		.help = "widest non-temporal loads on reads, stores on writes",
+		.isa = "",
+		.read = true,
+		.write = true,
+		.present = cp_copy_isa_any,
 		.virtual_ = true,
 	},
 	{
@@ -65,7 +201,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.isa = "",
 		.read = true,
 		.write = true,
-		.present = any_cpu,
+		.present = cp_copy_isa_any,
 		.virtual_ = true,
 	},
 	{.name = NULL},
@@ -85,7 +221,7 @@ const struct cp_copy_ops *cp_copy_find(const char *name)
 static int unknown_name(const char *name, struct cp_err *err)
 {
 	const char *words[NR_ROWS + 1];
-	char list[256] = "";
+	char list[400] = "";
 	size_t at = 0;
 
 	for (size_t i = 0; i < NR_ROWS; i++) {
@@ -105,21 +241,30 @@ static int unknown_name(const char *name, struct cp_err *err)
 			  "unknown copy '%s'; expected one of %s", name, list);
 }
 
-static const struct cp_copy_ops *widest_nt(void)
+char *cp_copy_why_absent(const struct cp_copy_ops *ops, char *buf, size_t size)
 {
-	const struct cp_copy_ops *widest = NULL;
+	if (ops->library)
+		snprintf(buf, size, "%s cannot be loaded", ops->library);
+	else
+		snprintf(buf, size, "the CPU has no %s", ops->isa);
+	return buf;
+}
+
+static const struct cp_copy_ops *widest(const char *prefix)
+{
+	const struct cp_copy_ops *found = NULL;
 
 	for (const struct cp_copy_ops *ops = cp_copy_table; ops->name; ops++) {
-		if (!strncmp(ops->name, "nt-", 3) && ops->present())
-			widest = ops;
+		if (!ops->virtual_ && !strncmp(ops->name, prefix, strlen(prefix)) &&
+		    ops->present())
+			found = ops;
 	}
-	return widest;
+	return found;
 }
 
 /*
- * The fastest by calibration. Kernels within AUTO_MARGIN of it are as fast, and which of
- * them led was noise: of those memcpy, else the widest, so that two processes choose
- * alike.
+ * The fastest by calibration, whose rates are in steps below which a lead is noise. Of
+ * equals memcpy, else the last of the table, so that two processes choose alike.
  */
 static const struct cp_copy_ops *measured_best(enum cp_dir dir)
 {
@@ -128,20 +273,56 @@ static const struct cp_copy_ops *measured_best(enum cp_dir dir)
 	double top = 0;
 
 	for (unsigned i = 0; i < cal->nr; i++) {
-		if (cal->rows[i].bytes_per_s[dir] > top)
-			top = cal->rows[i].bytes_per_s[dir];
-	}
-	/* rows go by the table, from narrow to wide */
-	for (unsigned i = 0; i < cal->nr; i++) {
 		double rate = cal->rows[i].bytes_per_s[dir];
 
-		if (rate <= 0 || rate * AUTO_MARGIN < top)
-			continue;
-		best = cal->rows[i].ops;
-		if (best == plain)
-			break;
+		if (rate > top || (rate == top && rate > 0 && best != plain)) {
+			top = rate;
+			best = cal->rows[i].ops;
+		}
 	}
 	return best;
+}
+
+/* What a virtual row stands for; NULL: nothing here. */
+static const struct cp_copy_ops *stands_for(const struct cp_copy_ops *ops,
+					    enum cp_dir dir)
+{
+	bool read = dir == CP_DIR_READ;
+
+	if (!strcmp(ops->name, "nt"))
+		return read ? cp_copy_find("memcpy") : widest("nt-");
+	if (!strcmp(ops->name, "ntload"))
+		return read ? widest("ntload-") : cp_copy_find("memcpy");
+	if (!strcmp(ops->name, "nt-both"))
+		return widest(read ? "ntload-" : "nt-");
+	return measured_best(dir);
+}
+
+static int check_row(const struct cp_copy_ops *ops, enum cp_dir dir, struct cp_err *err)
+{
+	if (dir == CP_DIR_READ && !ops->read)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "copy '%s' has no meaning for reads: its non-temporal "
+				  "stores go to the far side; expected 'memcpy', 'nt' or "
+				  "'auto'",
+				  ops->name);
+	if (dir == CP_DIR_WRITE && !ops->write)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "copy '%s' has no meaning for writes: its non-temporal "
+				  "loads come from the far side; expected 'memcpy', "
+				  "'ntload' or 'auto'",
+				  ops->name);
+	if (ops->present())
+		return 0;
+	if (ops->library)
+		return cp_err_set(err, CP_EXIT_USAGE, ENOTSUP,
+				  "copy '%s' needs the library '%s', which cannot be "
+				  "loaded; expected it to be installed, or 'nt'",
+				  ops->name, ops->library);
+	return cp_err_set(err, CP_EXIT_USAGE, ENOTSUP,
+			  "copy '%s' needs the CPU flag '%s', which this machine "
+			  "lacks; expected 'auto'",
+			  ops->name, ops->isa);
 }
 
 int cp_copy_bind(const char *name, enum cp_dir dir, const struct cp_copy_ops **ret_ops,
@@ -151,26 +332,17 @@ int cp_copy_bind(const char *name, enum cp_dir dir, const struct cp_copy_ops **r
 
 	if (!ops)
 		return unknown_name(name, err);
-	if (dir == CP_DIR_READ ? !ops->read : !ops->write)
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "copy '%s' has no meaning for %s: its non-temporal "
-				  "stores go to the far side; expected 'memcpy', 'nt' or "
-				  "'auto'",
-				  name, dir == CP_DIR_READ ? "reads" : "writes");
-	if (!ops->present())
+	int rc = check_row(ops, dir, err);
+
+	if (rc)
+		return rc;
+	if (ops->virtual_)
+		ops = stands_for(ops, dir);
+	if (!ops)
 		return cp_err_set(err, CP_EXIT_USAGE, ENOTSUP,
-				  "copy '%s' needs the CPU flag '%s', which this machine "
-				  "lacks; expected 'auto'",
-				  name, ops->isa);
-	if (!strcmp(name, "nt")) {
-		ops = dir == CP_DIR_READ ? cp_copy_find("memcpy") : widest_nt();
-		if (!ops)
-			return cp_err_set(err, CP_EXIT_USAGE, ENOTSUP,
-					  "copy 'nt' needs non-temporal stores, which "
-					  "this machine lacks; expected 'memcpy'");
-	} else if (!strcmp(name, "auto")) {
-		ops = measured_best(dir);
-	}
+				  "copy '%s' needs non-temporal %s, which this machine "
+				  "lacks; expected 'memcpy'",
+				  name, dir == CP_DIR_READ ? "loads" : "stores");
 	*ret_ops = ops;
 	return 0;
 }

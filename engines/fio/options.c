@@ -25,8 +25,7 @@ struct fio_option cp_fio_option_table[] = {
 	OPT(3, "segment", "4096", "bytes of one segment of the caller's buffer"),
 	OPT(4, "queue_mode", NULL, "bio (copypath-sync) or mq (copypath-async)"),
 	OPT(5, "path", NULL, "cpu, dma, or auto: by policy, else by dma_thresh"),
-	OPT(6, "copy", NULL,
-	    "copy kernel: auto, memcpy, nt, nt-sse2, nt-avx2, nt-avx512"),
+	OPT(6, "copy", NULL, "copy kernel: auto, memcpy, nt, or a name that probe lists"),
 	OPT(7, "flush", NULL, "cache flush after a write: none"),
 	OPT(8, "completion", NULL, "mq: poll or irq"),
 	OPT(9, "dma", NULL, "DMA engine: none, auto, sw[:threads=,ring=], null[:delay=]"),
@@ -42,6 +41,8 @@ struct fio_option cp_fio_option_table[] = {
 	OPT(19, "policy_force", "0", "1: use a policy learned on another machine"),
 	OPT(20, "sidecar", NULL, "append the job's own figures to this file"),
 	OPT(21, "batch", NULL, "I/Os a doorbell; also set iodepth_batch"),
+	OPT(22, "unroll", NULL, "lines a turn of the copy kernel: 1, 2, 4 or 8"),
+	OPT(23, "prefetch", NULL, "ahead of its loads: none, nta or t0[:distance=BYTES]"),
 	{.name = NULL},
 };
 _Static_assert(sizeof(cp_fio_option_table) / sizeof(struct fio_option) - 1 <=

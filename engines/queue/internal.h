@@ -116,10 +116,13 @@ static inline uint32_t cp_dev_segments(const struct cp_dev *dev, uint64_t bytes)
 						  : up / dev->segment);
 }
 
+/* In range, and not a copy of the media onto itself: kernels take no ranges that overlap.
+ */
 static inline bool cp_io_in_bounds(const struct cp_dev *dev, const struct cp_io *io)
 {
 	return io->bytes <= dev->media.bytes &&
-	       io->offset <= dev->media.bytes - io->bytes;
+	       io->offset <= dev->media.bytes - io->bytes &&
+	       !cp_copy_overlap(dev->media.base + io->offset, io->near, io->bytes);
 }
 
 /* Out of range: fails as a whole, before anything is touched. */

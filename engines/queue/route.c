@@ -24,17 +24,21 @@ static uint8_t kernel_index(struct cp_dev *dev, const struct cp_copy_ops *ops)
 
 /* Kernels of one copy word. A direction that will not be measured (a verify pass) reads
  * and writes with memcpy, so that nt-avx512 writes can be verified. */
-static int bind(struct cp_dev *dev, const char *copy, struct cp_route *route,
-		struct cp_err *err)
+static int bind(struct cp_dev *dev, const char *copy, const struct cp_copy_opts *opts,
+		struct cp_route *route, struct cp_err *err)
 {
+	struct cp_copy_opts plain;
+
+	cp_copy_opts_init(&plain);
 	for (int d = 0; d < 2; d++) {
-		const char *word = dev->cfg.dir_used[d] ? copy : "memcpy";
+		bool used = dev->cfg.dir_used[d];
 		const struct cp_copy_ops *ops;
-		int rc = cp_copy_bind(word, (enum cp_dir)d, &ops, err);
+		int rc = cp_copy_bind_opts(used ? copy : "memcpy", (enum cp_dir)d,
+					   used ? opts : &plain, &ops, &route->copy[d],
+					   err);
 
 		if (rc)
 			return rc;
-		route->copy[d] = ops->fn;
 		route->kernel[d] = kernel_index(dev, ops);
 	}
 	return 0;
@@ -74,10 +78,16 @@ static int check_fingerprint(struct cp_dev *dev, const struct cp_policy *policy,
 static int route_action(struct cp_dev *dev, const struct cp_action *act,
 			struct cp_route *route, struct cp_err *err)
 {
-	const char *copy = act->copy[0] ? act->copy : dev->arm.copy;
+	struct cp_copy_opts opts;
 
 	route->dma = !strcmp(act->path, "dma") && dev->mq;
-	return bind(dev, copy, route, err);
+	/* the arm's settings are of the arm's kernel; a policy names none */
+	cp_copy_opts_init(&opts);
+	if (act->copy[0])
+		return bind(dev, act->copy, &opts, route, err);
+	int rc = cp_copy_opts_parse(dev->arm.unroll, dev->arm.prefetch, &opts, err);
+
+	return rc ? rc : bind(dev, dev->arm.copy, &opts, route, err);
 }
 
 static int policy_routes(struct cp_dev *dev, struct cp_err *err)
@@ -111,8 +121,11 @@ static int policy_routes(struct cp_dev *dev, struct cp_err *err)
 int cp_dev_routes(struct cp_dev *dev, struct cp_err *err)
 {
 	const struct cp_arm *arm = &dev->arm;
-	int rc = bind(dev, arm->copy, &dev->cpu_route, err);
+	struct cp_copy_opts opts;
+	int rc = cp_copy_opts_parse(arm->unroll, arm->prefetch, &opts, err);
 
+	if (!rc)
+		rc = bind(dev, arm->copy, &opts, &dev->cpu_route, err);
 	if (rc)
 		return rc;
 	dev->dma_route = dev->cpu_route;

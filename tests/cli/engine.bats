@@ -52,7 +52,7 @@ verify_all() {
 }
 
 @test "crc32c verify passes with the ISA kernels this CPU has, and the others are refused" {
-	for copy in nt-sse2 nt-avx2 nt-avx512; do
+	for copy in sse2 avx2 avx512 nt-sse2 nt-avx2 nt-avx512 movdir64b; do
 		flag=${copy#nt-}
 		[ "$flag" != avx512 ] || flag=avx512f
 		if grep -qw "$flag" /proc/cpuinfo; then
@@ -62,6 +62,17 @@ verify_all() {
 			[[ "$output" == *"$flag"* ]]
 		fi
 	done
+}
+
+@test "crc32c verify passes with virtual names, unroll and prefetch" {
+	for options in --copy=nt-both --copy=ntload --copy=portable --copy=libpmem \
+		"--copy=portable --unroll=8" "--copy=nt-both --prefetch=nta --unroll=1" \
+		"--copy=portable --prefetch=t0:distance=256"; do
+		# shellcheck disable=SC2086
+		verify_all "$SYNC" $options --bs=16k
+	done
+	# a job that writes verifies by memcpy, so loads need one that only reads
+	engine "$SYNC" --rw=read --size=1m --bs=4k --copy=nt-both --unroll=8 --prefetch=t0
 }
 
 @test "crc32c verify passes through DMA, split, shared, waiting and interrupt-driven" {
@@ -223,6 +234,10 @@ agree() {
 		[[ "$output" == *"$words"* ]] || { echo "$options: $output"; false; }
 	done <<-END
 		--copy=mempcy|did you mean 'memcpy'
+		--copy=sse2 --unroll=3|'unroll' is 3; expected 1, 2, 4 or 8
+		--copy=portable --prefetch=nta:distance=8|64 to 1m
+		--copy=auto --unroll=8|measured with the defaults
+		--copy=ntload-sse41|no meaning for writes
 		--media=file --filename=$file --size=2m|2m
 		--media=file --filename=/nonexistent/x|/nonexistent/x
 		--path=dma|dma

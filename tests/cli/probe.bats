@@ -40,6 +40,22 @@ setup() {
 	done
 }
 
+@test "probe says what each copy name stands for, and auto is the fastest it measured" {
+	run --separate-stderr "$copypath" probe --json
+	[ "$status" -eq 0 ]
+	local dir
+	for dir in read write; do
+		jq -e --arg dir "$dir" '
+			(.copy | map(select(.name == "auto"))[0].stands_for[$dir]) as $auto |
+			(.copy | map(.[$dir + "_bytes_per_s"] // 0) | max) as $best |
+			.copy | map(select(.name == $auto))[0] |
+			.usable and .[$dir + "_bytes_per_s"] == $best' <<<"$output"
+	done
+	jq -e '.copy | map(select(.name == "nt"))[0].stands_for.read == "memcpy"' <<<"$output"
+	jq -e '.copy | map(select(.name == "ntload"))[0].stands_for.write == "memcpy"' \
+		<<<"$output"
+}
+
 @test "probe is exit 0 also without fio, and says so" {
 	COPYPATH_FIO=/nowhere/fio run "$copypath" probe
 	[ "$status" -eq 0 ]

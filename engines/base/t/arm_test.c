@@ -53,6 +53,11 @@ static void test_resolve(void **state)
 		{"queue_mode=mq path=dma dma=sw:ring=64 dma_thresh_read=1m",
 		 "queue_mode=mq path=dma dma=sw:ring=64 completion=poll q_per_node=8 "
 		 "queue_depth=128"},
+		{"queue_mode=mq path=dma dma=sw unroll=8 prefetch=nta",
+		 "queue_mode=mq path=dma dma=sw completion=poll q_per_node=8 "
+		 "queue_depth=128"},
+		{"unroll=8 prefetch=nta:distance=64",
+		 "completion=sync unroll=8 prefetch=nta:distance=64"},
 		{"queue_mode=mq path=auto dma=sw",
 		 "queue_mode=mq path=auto dma=sw completion=poll q_per_node=8 "
 		 "queue_depth=128 dma_thresh_read=64k dma_thresh_write=32k"},
@@ -110,6 +115,7 @@ static void test_resolve_refused(void **state)
 		 "'completion' is poll but queue_mode is bio, which "
 		 "completes inside submit; expected completion sync or "
 		 "queue_mode mq"},
+		{"copy=sse2 unroll=3", "'unroll' is 3; expected 1, 2, 4 or 8"},
 		{"queue_mode=mq path=dma", "'dma' is none but path is dma; expected dma "
 					   "auto, sw or null, or path cpu"},
 		{"queue_mode=mq completion=sync",
@@ -205,7 +211,8 @@ static void test_key(void **state)
 	assert_string_equal(
 		key,
 		"read bs=4096 numjobs=1 iodepth=1 segments=1 numa=local layer=none "
-		"attr=wb media=anon corunner=none | mq/auto copy=auto flush=none "
+		"attr=wb media=anon corunner=none | mq/auto copy=auto unroll=4 "
+		"prefetch=none flush=none "
 		"completion=poll dma=sw dma_thresh_read=65536 dma_thresh_write=32768 "
 		"dma_min_segments=0 ring_full=wait q_per_node=8 queue_depth=128 "
 		"max_merge=0 batch=1 policy= policy_force=0");

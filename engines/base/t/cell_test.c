@@ -122,6 +122,11 @@ static void test_spec(void **state)
 	round_trip(dma, &arm, "null:delay=20us");
 }
 
+#define COPIES                                                                          \
+	"memcpy, nt, auto, ntload, nt-both, portable, movsb, sse2, avx2, avx512, "      \
+	"libpmem, movdir64b, nti, nt-sse2, nt-avx2, nt-avx512, nt-stnp, ntload-sse41, " \
+	"ntload-avx2, ntload-avx512 or ntload-ldnp"
+
 /* Description: a value that cannot be is refused with what would do, and nothing is
  * written. */
 static void test_refused(void **state)
@@ -142,10 +147,8 @@ static void test_refused(void **state)
 		 "version; expected sync, poll or irq"},
 		{"flush", "clwb",
 		 "flush 'clwb' is not available in this version; expected none"},
-		{"copy", "nt-both",
-		 "copy 'nt-both' is not available in this version; "
-		 "expected memcpy, nt, auto, nt-sse2, nt-avx2 or "
-		 "nt-avx512"},
+		{"copy", "nta",
+		 "copy 'nta' is not available in this version; expected " COPIES},
 		{"dma", "idxd:/dev/dsa/wq0.0",
 		 "dma 'idxd' is not available in this version; "
 		 "expected none, auto, sw or null"},
@@ -158,8 +161,7 @@ static void test_refused(void **state)
 		{"dma", "sw:ring",
 		 "dma: setting 'ring' of 'sw' cannot be read; expected key=value"},
 		{"dma", "none:ring=4",
-		 "dma 'none:ring=4' has settings; expected 'none' "
-		 "alone"},
+		 "dma 'none:ring=4' has settings; expected 'none' alone"},
 		{"dma", "sw+null",
 		 "unknown dma 'sw+null'; expected none, auto, sw or null"},
 		{"dma_thresh_read", "lots",
@@ -169,6 +171,10 @@ static void test_refused(void **state)
 		{"q_per_node", "1025",
 		 "q_per_node '1025' is out of range; expected a whole number of 0 to "
 		 "1024"},
+		{"unroll", "16",
+		 "unroll '16' is out of range; expected a whole number of 1 to 8"},
+		{"prefetch", "t1",
+		 "unknown prefetch 't1'; expected none, nta or t0 (did you mean 't0'?)"},
 		{"batch", "0",
 		 "batch '0' is out of range; expected a whole number of 1 to 1024"},
 		{"policy_force", "maybe",
