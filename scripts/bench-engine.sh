@@ -118,4 +118,7 @@ sort -n "$dir/delay" | awk '{ v[NR] = $1 / 1000 } END {
 		"null:delay=20us, fio lat p50", m, v[1], v[NR], NR, met ? "met" : "NOT MET"
 	exit !met }' || failed=1
 
+# The copy kernels beside memcpy, without fio: nothing is asked of these.
+"$build/engines/copy/t/copy_bench"
+
 exit "$failed"

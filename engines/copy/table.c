@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* All copy kernels, and what a name stands for on this machine. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "engines/base/yaml.h"
