@@ -7,6 +7,7 @@
 # options on both sides, the median of the pair ratios with their range. And the engine's clocks
 # beside fio's: a known delay, the sum of the CPU parts. Prints what was asked of each
 # figure and whether it was met; exits 1 when one was not.
+# The order of emulated cache attributes comes last (bench-attributes.sh).
 #
 # PAIRS (10), RUNTIME (1s) and SIZE (1g, of the file on tmpfs) may be set in the environment.
 set -eu -o pipefail
@@ -117,6 +118,8 @@ sort -n "$dir/delay" | awk '{ v[NR] = $1 / 1000 } END {
 	printf "%-46s %.2f us [%.2f..%.2f] of %d runs, asked 20 to 22: %s\n",
 		"null:delay=20us, fio lat p50", m, v[1], v[NR], NR, met ? "met" : "NOT MET"
 	exit !met }' || failed=1
+
+SIZE=256m bash scripts/bench-attributes.sh "$build" || failed=1
 
 # The copy kernels beside memcpy, without fio: nothing is asked of these.
 "$build/engines/copy/t/copy_bench"

@@ -72,11 +72,14 @@ static void print_plan(const struct cp_plan *plan)
 
 	for (size_t i = 0; i < plan->nr_cells; i++) {
 		const struct cp_context *c = &plan->cells[i].context;
+		bool usual = !strcmp(c->attr, "wb");
 
-		printf("%-24s rw=%s bs=%s numjobs=%u iodepth=%u segments=%u media=%s\n",
+		printf("%-24s rw=%s bs=%s numjobs=%u iodepth=%u segments=%u "
+		       "media=%s%s%s\n",
 		       plan->cells[i].arm.name, c->rw,
 		       cp_size_format(c->bs, bs, sizeof(bs)), c->numjobs, c->iodepth,
-		       c->segments, c->media);
+		       c->segments, c->media,
+		       usual ? "" : " attr=", usual ? "" : c->attr);
 	}
 	printf("%s: %zu cells x %u samples = %zu samples, about %llu min %02llu s\n",
 	       plan->name, plan->nr_cells, plan->samples, plan->nr_order,

@@ -119,10 +119,12 @@ static void print_parts(const char *kind, const json_t *list)
 		const char *provenance =
 			json_string_value(json_object_get(part, "provenance"));
 		const json_t *persistent = json_object_get(part, "persistent");
-		char extra[64] = "";
+		const char *why = json_string_value(json_object_get(part, "why"));
+		char extra[160] = "";
 
 		if (json_is_true(json_object_get(part, "usable")) && provenance)
-			snprintf(extra, sizeof(extra), ", %s", provenance);
+			snprintf(extra, sizeof(extra), ", %s%s%s", provenance,
+				 why ? ": " : "", why ? why : "");
 		else if (persistent)
 			snprintf(extra, sizeof(extra), ", %s",
 				 json_is_false(persistent)

@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <string.h>
 
+#include "engines/copy/attr.h"
 #include "engines/copy/copy.h"
 #include "engines/dma/channel.h"
 #include "engines/media/media.h"
@@ -21,7 +22,8 @@ static json_t *virtual_copy(const struct cp_copy_ops *ops)
 	struct cp_err err = {0};
 
 	for (unsigned d = 0; d < 2; d++)
-		cp_copy_bind(ops->name, d ? CP_DIR_WRITE : CP_DIR_READ, &stands[d], &err);
+		cp_copy_bind(ops->name, d ? CP_DIR_WRITE : CP_DIR_READ, CP_ATTR_WB,
+			     &stands[d], &err);
 	bool usable = stands[0] || stands[1];
 
 	return json_pack("{s:s,s:s,s:b,s:o,s:{s:s?,s:s?}}", "name", ops->name, "isa",
@@ -100,16 +102,28 @@ json_t *cp_probe_media(void)
 			 names_of("/sys/bus/nd/devices/namespace*"));
 }
 
+/* wb is what the media of this version are; the others are played where the CPU can. */
 json_t *cp_probe_attrs(void)
 {
-	static const char *const later[] = {"uc", "wc", "wt"};
-	json_t *list = json_pack("[{s:s,s:b,s:s,s:n}]", "name", "wb", "usable", 1,
-				 "provenance", "native", "why");
+	static const enum cp_attr attrs[] = {CP_ATTR_WB, CP_ATTR_UC, CP_ATTR_WC,
+					     CP_ATTR_WT};
+	json_t *list = json_array();
 
-	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++)
-		json_array_append_new(list, json_pack("{s:s,s:b,s:n,s:s}", "name",
-						      later[i], "usable", 0, "provenance",
-						      "why", "not in this version"));
+	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++) {
+		const char *provenance = cp_attr_provenance(attrs[i]);
+		struct cp_err err = {0};
+		bool usable = !cp_attr_check(attrs[i], false, cp_attr_lacks(), &err);
+
+		if (usable && attrs[i] != CP_ATTR_WB)
+			snprintf(err.msg, sizeof(err.msg),
+				 "cache and ordering instructions on write-back memory; "
+				 "no media of this version has it");
+		json_array_append_new(list,
+				      json_pack("{s:s,s:b,s:s?,s:s?}", "name",
+						cp_attr_name(attrs[i]), "usable", usable,
+						"provenance", usable ? provenance : NULL,
+						"why", err.msg[0] ? err.msg : NULL));
+	}
 	return list;
 }
 

@@ -66,15 +66,18 @@ static void say_notes(struct cp_progress *progress, const char *notes)
 static void say_failure(struct cp_progress *progress, const struct cp_record *record)
 {
 	char bs[24];
+	bool usual = !strcmp(record->context.attr, "wb");
 
 	if (progress->nr_failed++ >= FAILURES_SHOWN)
 		return;
 	clear_line(progress);
 	fprintf(stderr,
-		"copypath: failed: %s rw=%s bs=%s numjobs=%u iodepth=%u sample %u: %s\n",
+		"copypath: failed: %s rw=%s bs=%s numjobs=%u iodepth=%u%s%s sample %u: "
+		"%s\n",
 		record->arm.name, record->context.rw,
 		cp_size_format(record->context.bs, bs, sizeof(bs)),
-		record->context.numjobs, record->context.iodepth, record->sample,
+		record->context.numjobs, record->context.iodepth,
+		usual ? "" : " attr=", usual ? "" : record->context.attr, record->sample,
 		record->failed);
 }
 

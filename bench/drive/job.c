@@ -54,6 +54,8 @@ static void print_engine(FILE *out, const struct cp_plan *plan,
 
 	fprintf(out, "media=%s\nattr=%s\nlayer=%s\n", context->media, context->attr,
 		context->layer);
+	if (plan->attr_native)
+		fputs("attr_native=1\n", out);
 	if (!strncmp(context->media, "file", 4))
 		fprintf(out, "filename=%s\n", plan->filename);
 	fprintf(out, "segment=%" PRIu64 "\n", cell->segment_bytes);

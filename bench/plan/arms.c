@@ -12,9 +12,9 @@
 #include "engines/dma/engine.h"
 #include "engines/policy.h"
 
-static const char *const later_keys[] = {"attr_native", "misalign_near", "misalign_far",
-					 "fence",	"persist",	 "split_pct",
-					 "merge",	"engine",	 NULL};
+static const char *const later_keys[] = {
+	"misalign_near", "misalign_far", "fence",  "persist",
+	"split_pct",	 "merge",	 "engine", NULL};
 
 static bool name_good(const char *name)
 {

@@ -6,8 +6,12 @@
 #include <string.h>
 
 #include "engines/base/units.h"
+#include "engines/copy/attr.h"
 #include "engines/copy/copy.h"
 #include "engines/dma/channel.h"
+
+/* Contexts that differ in what an arm can do. */
+#define KINDS_MAX 16
 
 static const struct cp_axis *axis_find(const struct cp_load *load, const char *name)
 {
@@ -121,14 +125,30 @@ static bool only_matches(const struct cp_load_arm *arm, const struct cp_context 
 	return true;
 }
 
+/* An emulated attribute is in the copies of the CPU. */
+static int check_attr(const struct cp_arm *arm, enum cp_attr attr, struct cp_err *err)
+{
+	if (attr == CP_ATTR_WB || !strcmp(arm->dma, "none"))
+		return 0;
+	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			  "'dma' of arm '%s' is '%s', which would go around the "
+			  "emulation of attr '%s'; expected dma none, or "
+			  "only: {attr: wb}",
+			  arm->name, arm->dma, cp_attr_name(attr));
+}
+
 /* Errors begin with the option in quotes, which is where they are shown. */
-static int check_copy(const struct cp_arm *arm, enum cp_dir dir, struct cp_err *err)
+static int check_copy(const struct cp_arm *arm, enum cp_dir dir, enum cp_attr attr,
+		      struct cp_err *err)
 {
 	struct cp_copy_opts opts;
 	int rc = cp_copy_opts_parse(arm->unroll, arm->prefetch, &opts, err);
 
 	if (rc || !strcmp(arm->path, "dma"))
 		return 0; /* said by check_arm() once, not once a direction */
+	if (attr != CP_ATTR_WB && cp_attr_lacks())
+		return 0; /* said of the target already */
+	opts.attr = attr;
 	rc = cp_copy_check_opts(arm->copy, dir, &opts, err);
 	if (rc && err->msg[0] != '\'')
 		cp_err_prefix(err, "'copy' of arm '%s'", arm->name);
@@ -140,9 +160,11 @@ static int check_context(const struct cp_load *load, const struct cp_arm *arm,
 			 const struct cp_context *context, struct cp_err *err)
 {
 	enum cp_dir dir = cp_context_dir(context);
+	enum cp_attr attr;
 	bool verify = strcmp(load->plan->verify, "off") != 0;
 
-	if (check_copy(arm, dir, err))
+	if (cp_attr_parse(context->attr, &attr, err) || check_attr(arm, attr, err) ||
+	    check_copy(arm, dir, attr, err))
 		return -EINVAL;
 	if (arm->policy[0] && cp_load_policy(arm, context, err)) {
 		cp_err_prefix(err, "'policy' of arm '%s'", arm->name);
@@ -194,10 +216,27 @@ static bool same_kind(const struct cp_context *a, const struct cp_context *b)
 	       !strcmp(a->numa, b->numa);
 }
 
-/* Each impossible direction of an arm once, not once a context. */
+struct kinds {
+	unsigned nr;
+	const struct cp_context *of[KINDS_MAX];
+};
+
+/* One more than there is room for is looked at again: it costs time only. */
+static bool kind_seen(struct kinds *kinds, const struct cp_context *context)
+{
+	for (unsigned i = 0; i < kinds->nr; i++) {
+		if (same_kind(kinds->of[i], context))
+			return true;
+	}
+	if (kinds->nr < KINDS_MAX)
+		kinds->of[kinds->nr++] = context;
+	return false;
+}
+
+/* Each impossible direction and attribute of an arm once, not once a context. */
 static void check_arm(struct cp_load *load, const struct cp_load_arm *arm)
 {
-	const struct cp_context *last[2] = {NULL, NULL};
+	struct kinds kinds[2] = {0};
 	char said[256] = "";
 	bool any = false;
 	struct cp_copy_opts opts;
@@ -216,9 +255,8 @@ static void check_arm(struct cp_load *load, const struct cp_load_arm *arm)
 		if (!only_matches(arm, context))
 			continue;
 		any = true;
-		if (last[dir] && same_kind(last[dir], context))
+		if (kind_seen(&kinds[dir], context))
 			continue;
-		last[dir] = context;
 		if (!check_context(load, &arm->arm, context, &err) ||
 		    !strncmp(said, err.msg, sizeof(said) - 1))
 			continue; /* good, or the same for both directions */

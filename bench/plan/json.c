@@ -82,14 +82,15 @@ json_t *cp_plan_to_json(const struct cp_plan *plan)
 	for (unsigned i = 0; i < plan->nr_cpus; i++)
 		json_array_append_new(cpus, json_integer((json_int_t)plan->cpus[i]));
 	return json_pack(
-		"{s:s,s:{s:I,s:s,s:b,s:b},s:{s:I,s:I,s:I,s:I,s:s},s:o,s:{s:I,s:I},s:s,"
+		"{s:s,s:{s:I,s:s,s:b,s:b,s:b},s:{s:I,s:I,s:I,s:I,s:s},s:o,s:{s:I,s:I},s:"
+		"s,"
 		"s:{s:o,s:s},s:o}",
 		"name", plan->name, "target", "size", (json_int_t)plan->size, "filename",
 		plan->filename, "allow_overwrite", plan->allow_overwrite, "created",
-		plan->created, "run", "runtime_ns", (json_int_t)plan->runtime_ns,
-		"ramp_time_ns", (json_int_t)plan->ramp_ns, "samples",
-		(json_int_t)plan->samples, "seed", (json_int_t)plan->seed, "verify",
-		plan->verify, "fio", options, "budget", "samples",
+		plan->created, "attr_native", plan->attr_native, "run", "runtime_ns",
+		(json_int_t)plan->runtime_ns, "ramp_time_ns", (json_int_t)plan->ramp_ns,
+		"samples", (json_int_t)plan->samples, "seed", (json_int_t)plan->seed,
+		"verify", plan->verify, "fio", options, "budget", "samples",
 		(json_int_t)plan->budget_samples, "time_ns", (json_int_t)plan->budget_ns,
 		"objective", plan->objective, "pinning", "cpus", cpus, "rule",
 		"one submitter a CPU from the first on when numjobs is below the number "
@@ -166,18 +167,19 @@ int cp_plan_from_json(const json_t *json, struct cp_plan *ret_plan, struct cp_er
 	struct cp_plan plan = {0};
 	const char *name, *filename, *verify, *objective;
 	json_int_t size, runtime, ramp, samples, seed, budget, budget_ns;
-	int overwrite, created;
+	int overwrite, created, native = 0; /* runs of before have no attr_native */
 	json_t *options, *cpus, *cells, *copy = json_copy((json_t *)(uintptr_t)json);
-	int ret = json_unpack(
-		copy,
-		"{s:s,s:{s:I,s:s,s:b,s:b},s:{s:I,s:I,s:I,s:I,s:s},s:o,s:{s:I,s:I},s:s,"
-		"s:{s:o},s:o}",
-		"name", &name, "target", "size", &size, "filename", &filename,
-		"allow_overwrite", &overwrite, "created", &created, "run", "runtime_ns",
-		&runtime, "ramp_time_ns", &ramp, "samples", &samples, "seed", &seed,
-		"verify", &verify, "fio", &options, "budget", "samples", &budget,
-		"time_ns", &budget_ns, "objective", &objective, "pinning", "cpus", &cpus,
-		"cells", &cells);
+	int ret = json_unpack(copy,
+			      "{s:s,s:{s:I,s:s,s:b,s:b,s?b},s:{s:I,s:I,s:I,s:I,s:s},s:o,"
+			      "s:{s:I,s:I},s:s,"
+			      "s:{s:o},s:o}",
+			      "name", &name, "target", "size", &size, "filename",
+			      &filename, "allow_overwrite", &overwrite, "created",
+			      &created, "attr_native", &native, "run", "runtime_ns",
+			      &runtime, "ramp_time_ns", &ramp, "samples", &samples,
+			      "seed", &seed, "verify", &verify, "fio", &options, "budget",
+			      "samples", &budget, "time_ns", &budget_ns, "objective",
+			      &objective, "pinning", "cpus", &cpus, "cells", &cells);
 	if (ret || size <= 0 || samples < 1 || runtime < 1 ||
 	    options_from_json(options, &plan)) {
 		ret = cp_err_set(err, CP_EXIT_INVALID, EINVAL,
@@ -200,6 +202,7 @@ int cp_plan_from_json(const json_t *json, struct cp_plan *ret_plan, struct cp_er
 	plan.size = (uint64_t)size;
 	plan.allow_overwrite = overwrite;
 	plan.created = created;
+	plan.attr_native = native;
 	plan.runtime_ns = (uint64_t)runtime;
 	plan.ramp_ns = (uint64_t)ramp;
 	plan.samples = (uint32_t)samples;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engines/base/fiovalue.h"
+#include "engines/copy/attr.h"
 #include "policies/objective.h"
 
 #define TIME_MAX_NS  (24ULL * 3600 * 1000000000)
@@ -20,8 +21,9 @@ static const char *const top_keys[] = {"schema",   "kind",	"name", "target",
 				       "budget",   "objective", NULL};
 static const char *const top_later[] = {"driver", "hosts", NULL};
 static const char *const target_keys[] = {
-	"media", "size", "node", "attr", "layer", "filename", "allow_overwrite", NULL};
-static const char *const target_later[] = {"engine", "attr_native", NULL};
+	"media",	   "size", "node", "attr", "attr_native", "layer", "filename",
+	"allow_overwrite", NULL};
+static const char *const target_later[] = {"engine", NULL};
 static const char *const workload_keys[] = {"rw",      "bs",	  "numjobs",
 					    "iodepth", "segment", NULL};
 static const char *const workload_later[] = {"rate_iops", "rwmixread", NULL};
@@ -84,6 +86,30 @@ static void media_settings(struct cp_load *load)
 				axis->nodes[i]->text);
 }
 
+/* The attributes of the axis just added must be there to be had. */
+static void load_attr(struct cp_load *load, const struct cp_yaml_node *map)
+{
+	const struct cp_yaml_node *node = cp_yaml_get(map, "attr_native");
+	const struct cp_yaml_node *attrs = cp_yaml_get(map, "attr");
+	size_t nr_before = load->axes.nr;
+
+	if (node)
+		cp_yaml_bool(load->doc, node, "attr_native", &load->plan->attr_native);
+	context_axis(load, map, "attr", "attr");
+	if (!attrs || load->axes.nr == nr_before)
+		return;
+	const struct cp_axis *axis = &load->axes.axis[nr_before];
+
+	for (size_t i = 0; i < axis->nr; i++) {
+		enum cp_attr attr;
+		struct cp_err err = {0};
+
+		if (cp_attr_parse(axis->nodes[i]->text, &attr, &err) ||
+		    cp_attr_check(attr, load->plan->attr_native, cp_attr_lacks(), &err))
+			cp_load_problem(load, axis->nodes[i], &err);
+	}
+}
+
 /* Absolute, also for a file that is yet to be made. */
 static void load_filename(struct cp_load *load, const struct cp_yaml_node *node)
 {
@@ -124,7 +150,7 @@ static void load_target(struct cp_load *load)
 		return;
 	context_axis(load, map, "media", "media");
 	media_settings(load);
-	context_axis(load, map, "attr", "attr");
+	load_attr(load, map);
 	context_axis(load, map, "layer", "layer");
 	const struct cp_yaml_node *node = cp_yaml_get(map, "size");
 	if (!node)

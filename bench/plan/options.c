@@ -50,9 +50,8 @@ static const struct {
 	const char *why;
 } reserved[] = {
 	{" ioengine engine thread filename filename_format directory name description "
-	 "nrfiles opendir create_on_open create_only file_append media attr layer "
-	 "segment "
-	 "sidecar ",
+	 "nrfiles opendir create_on_open create_only file_append media attr "
+	 "attr_native layer segment sidecar ",
 	 "the harness sets it from 'target'"},
 	{" rw readwrite bs blocksize bsrange bssplit blocksize_range iodepth numjobs "
 	 "size filesize io_size io_limit offset offset_increment offset_align rwmixread "

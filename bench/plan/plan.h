@@ -9,10 +9,10 @@
  * those of an arm's policy included.
  *
  * Workload keys beyond what a record's context and arm hold: target {size, node,
- * filename, allow_overwrite}, workload {segment}, run {runtime, ramp_time, samples, seed,
- * verify, corunner}, fio {...}, budget {samples, time}, objective; and in an arm
- * `dma_thresh` (both directions) and `only`: the contexts the arm is measured in, e.g.
- * only: {rw: write, bs: [4k, 64k]}.
+ * filename, allow_overwrite, attr_native}, workload {segment}, run {runtime, ramp_time,
+ * samples, seed, verify, corunner}, fio {...}, budget {samples, time}, objective; and in
+ * an arm `dma_thresh` (both directions) and `only`: the contexts the arm is measured in,
+ * e.g. only: {rw: write, bs: [4k, 64k]}.
  */
 #ifndef CP_BENCH_PLAN_PLAN_H
 #define CP_BENCH_PLAN_PLAN_H
@@ -60,7 +60,8 @@ struct cp_plan {
 	char filename[4096]; /* absolute; "" without a file target */
 	char place[4200];    /* of it: "file:line:col"; "" when it is no longer known */
 	bool allow_overwrite;
-	bool created; /* the file was made by this run: its own to write */
+	bool attr_native; /* no sample may run under an emulated attribute */
+	bool created;	  /* the file was made by this run: its own to write */
 	uint64_t runtime_ns, ramp_ns;
 	uint32_t samples;
 	uint64_t seed;

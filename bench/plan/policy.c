@@ -8,16 +8,21 @@
 
 #include "bench/plan/load.h"
 #include "engines/base/host.h"
+#include "engines/copy/attr.h"
 #include "engines/copy/copy.h"
 #include "engines/dma/hardware.h"
 
-static int check_action(const struct cp_arm *arm, enum cp_dir dir,
+static int check_action(const struct cp_arm *arm, const struct cp_context *context,
 			const struct cp_action *act, struct cp_err *err)
 {
 	const struct cp_copy_ops *ops;
 	bool mq = strcmp(arm->queue_mode, "bio") != 0;
-	int ret = cp_copy_bind(act->copy[0] ? act->copy : arm->copy, dir, &ops, err);
+	enum cp_attr attr;
+	int ret = cp_attr_parse(context->attr, &attr, err);
 
+	if (!ret)
+		ret = cp_copy_bind(act->copy[0] ? act->copy : arm->copy,
+				   cp_context_dir(context), attr, &ops, err);
 	if (ret) {
 		cp_err_prefix(err, "its arm '%s'", act->name);
 		return ret;
@@ -42,7 +47,7 @@ int cp_load_policy(const struct cp_arm *arm, const struct cp_context *context,
 	ret = cp_policy_compile(&policy, context->layer, context->attr, context->numa,
 				&table, err);
 	for (unsigned i = 0; !ret && i < table->nr_actions; i++)
-		ret = check_action(arm, cp_context_dir(context), &table->actions[i], err);
+		ret = check_action(arm, context, &table->actions[i], err);
 	cp_policy_table_free(table);
 	cp_policy_free(&policy);
 	return ret;

@@ -32,7 +32,7 @@ struct cp_context {
 	uint32_t segments;	      /* bs / segment, rounded up */
 	char numa[CP_WORD_MAX];	      /* local */
 	char layer[CP_SPEC_TEXT_MAX]; /* none */
-	char attr[CP_WORD_MAX];	      /* wb */
+	char attr[CP_WORD_MAX];	      /* wb; uc wc wt emulated */
 	char media[CP_SPEC_TEXT_MAX]; /* anon, file */
 	char corunner[CP_WORD_MAX];   /* none */
 };

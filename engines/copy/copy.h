@@ -26,7 +26,8 @@
 #include "engines/base/cell.h"
 #include "engines/base/err.h"
 
-enum cp_attr { CP_ATTR_WB }; /* more attributes come with their media */
+/* Cache attribute of the far side; all but WB are emulated (attr.h). */
+enum cp_attr { CP_ATTR_WB, CP_ATTR_UC, CP_ATTR_WC, CP_ATTR_WT };
 
 typedef size_t (*cp_copy_fn)(void *dst, const void *src, size_t len, enum cp_dir dir,
 			     enum cp_attr attr);
@@ -55,12 +56,13 @@ char *cp_copy_why_absent(const struct cp_copy_ops *ops, char *buf, size_t size);
  * The kernel that `name` stands for in this direction: itself, the widest present
  * NT-store kernel for writes of `nt` and `nt-both`, the widest present NT-load kernel for
  * reads of `ntload` and `nt-both`, memcpy for `nt` reads and `ntload` writes (ordinary
- * loads and stores), the measured best for `auto` (see cp_copy_calibrate()). Errors (exit
- * 2): unknown name (nearest suggested), a kernel the CPU lacks (which flag), a direction
- * without meaning.
+ * loads and stores), the measured best for `auto` (see cp_copy_calibrate()). Under an
+ * attribute other than wb: what emulates it (cp_attr_bind()). Errors (exit 2): unknown
+ * name (nearest suggested), a kernel the CPU lacks (which flag), a direction without
+ * meaning, a kernel without an emulation.
  */
-int cp_copy_bind(const char *name, enum cp_dir dir, const struct cp_copy_ops **ret_ops,
-		 struct cp_err *err);
+int cp_copy_bind(const char *name, enum cp_dir dir, enum cp_attr attr,
+		 const struct cp_copy_ops **ret_ops, struct cp_err *err);
 
 /*
  * Settings of a kernel's loop: `unroll` (lines a turn) and `prefetch` (which hint, and
@@ -77,6 +79,7 @@ struct cp_copy_opts {
 	uint32_t unroll;	   /* 1, 2, 4 or 8 */
 	enum cp_prefetch prefetch; /* hint=none ignores the distance */
 	uint32_t distance;	   /* bytes */
+	enum cp_attr attr;	   /* of the far side: what cp_copy_bind() is given */
 };
 
 void cp_copy_opts_init(struct cp_copy_opts *opts);

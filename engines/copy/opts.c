@@ -156,8 +156,8 @@ int cp_copy_check_opts(const char *name, enum cp_dir dir, const struct cp_copy_o
 	const struct cp_copy_ops *ops = NULL;
 	int rc = 0;
 
-	if (strcmp(name, "auto") != 0)
-		rc = cp_copy_bind(name, dir, &ops, err);
+	if (strcmp(name, "auto") != 0 || opts->attr != CP_ATTR_WB)
+		rc = cp_copy_bind(name, dir, opts->attr, &ops, err);
 	return rc ? rc : check(name, ops, opts, err);
 }
 
@@ -169,7 +169,7 @@ int cp_copy_bind_opts(const char *name, enum cp_dir dir, const struct cp_copy_op
 	int rc = cp_copy_check_opts(name, dir, opts, err);
 
 	if (!rc)
-		rc = cp_copy_bind(name, dir, &ops, err);
+		rc = cp_copy_bind(name, dir, opts->attr, &ops, err);
 	if (rc)
 		return rc;
 	unsigned log2 = (unsigned)__builtin_ctz(opts->unroll);

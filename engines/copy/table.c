@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engines/base/yaml.h"
+#include "engines/copy/attr.h"
 #include "engines/copy/copy.h"
 #include "engines/copy/isa.h"
 #include "engines/copy/kernels.h"
@@ -326,8 +327,8 @@ static int check_row(const struct cp_copy_ops *ops, enum cp_dir dir, struct cp_e
 			  ops->name, ops->isa);
 }
 
-int cp_copy_bind(const char *name, enum cp_dir dir, const struct cp_copy_ops **ret_ops,
-		 struct cp_err *err)
+int cp_copy_bind(const char *name, enum cp_dir dir, enum cp_attr attr,
+		 const struct cp_copy_ops **ret_ops, struct cp_err *err)
 {
 	const struct cp_copy_ops *ops = cp_copy_find(name);
 
@@ -337,6 +338,8 @@ int cp_copy_bind(const char *name, enum cp_dir dir, const struct cp_copy_ops **r
 
 	if (rc)
 		return rc;
+	if (attr != CP_ATTR_WB)
+		return cp_attr_bind(name, dir, attr, ret_ops, err);
 	if (ops->virtual_)
 		ops = stands_for(ops, dir);
 	if (!ops)

@@ -52,9 +52,10 @@ int sw_check(const char *spec, struct cp_err *err)
 static int bind_copies(struct cp_dma_chan *chan, const char *copy, struct cp_err *err)
 {
 	struct cp_err second;
-	int rc_read = cp_copy_bind(copy, CP_DIR_READ, &chan->copy[CP_DIR_READ], err);
-	int rc_write = cp_copy_bind(copy, CP_DIR_WRITE, &chan->copy[CP_DIR_WRITE],
-				    rc_read ? &second : err);
+	int rc_read = cp_copy_bind(copy, CP_DIR_READ, CP_ATTR_WB,
+				   &chan->copy[CP_DIR_READ], err);
+	int rc_write = cp_copy_bind(copy, CP_DIR_WRITE, CP_ATTR_WB,
+				    &chan->copy[CP_DIR_WRITE], rc_read ? &second : err);
 
 	if (rc_read && rc_write) {
 		*err = second;

@@ -20,7 +20,7 @@
 
 struct fio_option cp_fio_option_table[] = {
 	OPT(0, "media", "anon", "where the far bytes live: anon, file"),
-	OPT(1, "attr", "wb", "cache attribute of the media: wb"),
+	OPT(1, "attr", "wb", "cache attribute of the media: wb; emulated: uc, wc, wt"),
 	OPT(2, "layer", "none", "block layer over the media: none"),
 	OPT(3, "segment", "4096", "bytes of one segment of the caller's buffer"),
 	OPT(4, "queue_mode", NULL, "bio (copypath-sync) or mq (copypath-async)"),
@@ -43,6 +43,7 @@ struct fio_option cp_fio_option_table[] = {
 	OPT(21, "batch", NULL, "I/Os a doorbell; also set iodepth_batch"),
 	OPT(22, "unroll", NULL, "lines a turn of the copy kernel: 1, 2, 4 or 8"),
 	OPT(23, "prefetch", NULL, "ahead of its loads: none, nta or t0[:distance=BYTES]"),
+	OPT(24, "attr_native", "0", "1: refuse an attribute that is only emulated"),
 	{.name = NULL},
 };
 _Static_assert(sizeof(cp_fio_option_table) / sizeof(struct fio_option) - 1 <=
@@ -111,7 +112,7 @@ int cp_fio_parse(const struct thread_data *td, bool mq, struct cp_dev_cfg *cfg,
 		 struct cp_err *err)
 {
 	const char *mode = mq ? "mq" : "bio";
-	uint64_t force;
+	uint64_t force, native;
 
 	cp_arm_init(&cfg->arm);
 	snprintf(cfg->arm.queue_mode, sizeof(cfg->arm.queue_mode), "%s", mode);
@@ -137,6 +138,11 @@ int cp_fio_parse(const struct thread_data *td, bool mq, struct cp_dev_cfg *cfg,
 				  "policy_force '%s'; expected 0 or 1",
 				  cp_fio_option(td, "policy_force"));
 	cfg->policy_force = force != 0;
+	if (cp_uint_parse(cp_fio_option(td, "attr_native"), 1, &native) != 0)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "attr_native '%s'; expected 0 or 1",
+				  cp_fio_option(td, "attr_native"));
+	cfg->attr_native = native != 0;
 	cfg->media = cp_fio_option(td, "media");
 	cfg->layer = cp_fio_option(td, "layer");
 	cfg->attr = cp_fio_option(td, "attr");

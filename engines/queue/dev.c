@@ -40,6 +40,21 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 	return 0;
 }
 
+/* Before anything is touched: can the attribute be had, and by this path? */
+static int open_attr(struct cp_dev *dev, struct cp_err *err)
+{
+	int rc = cp_attr_parse(dev->cfg.attr, &dev->attr, err);
+
+	if (!rc)
+		rc = cp_attr_check(dev->attr, dev->cfg.attr_native, cp_attr_lacks(), err);
+	if (!rc && dev->attr != CP_ATTR_WB && strcmp(dev->arm.dma, "none") != 0)
+		rc = cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				"attr '%s' is emulated by copies of the CPU and 'dma' is "
+				"'%s', which would go around them; expected dma none",
+				dev->cfg.attr, dev->arm.dma);
+	return rc;
+}
+
 static int open_hctx(struct cp_dev *dev, struct cp_hctx *hctx)
 {
 	unsigned depth = dev->arm.queue_depth;
@@ -95,10 +110,11 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 	cp_clock_init();
 	dev->cfg = *cfg;
 	dev->arm = cfg->arm;
-	dev->attr = CP_ATTR_WB;
 	pthread_mutex_init(&dev->lock, NULL);
 	int rc = cp_arm_resolve(&dev->arm, err);
 
+	if (!rc)
+		rc = open_attr(dev, err);
 	if (rc)
 		goto out_free;
 	dev->mq = !strcmp(dev->arm.queue_mode, "mq");

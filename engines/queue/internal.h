@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "engines/copy/attr.h"
 #include "engines/copy/copy.h"
 #include "engines/queue/queue.h"
 

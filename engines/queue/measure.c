@@ -193,7 +193,8 @@ void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 	name_dma(sub, out->proof.dma, sizeof(out->proof.dma));
 	snprintf(out->provenance.media, sizeof(out->provenance.media), "%s",
 		 dev->media.provenance);
-	snprintf(out->provenance.attr, sizeof(out->provenance.attr), "native");
+	snprintf(out->provenance.attr, sizeof(out->provenance.attr), "%s",
+		 cp_attr_provenance(dev->attr));
 	snprintf(out->provenance.dma, sizeof(out->provenance.dma), "%s",
 		 dev->dma && !dev->no_channel ? dev->dma->provenance : "none");
 	out->llc_bytes = dev->cfg.topo->llc_bytes;

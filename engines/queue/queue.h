@@ -52,7 +52,8 @@ struct cp_dev_cfg {
 	const char *media;    /* spec */
 	const char *filename; /* NULL for anon */
 	const char *layer, *attr, *numa;
-	uint64_t bytes; /* used range, from 0 */
+	bool attr_native; /* an emulated attribute will not do */
+	uint64_t bytes;	  /* used range, from 0 */
 	bool writable;
 	bool dir_used[2];  /* directions that will be used: their kernels must exist */
 	uint64_t segment;  /* bytes of one near segment; > 0 */

@@ -27,14 +27,16 @@ static uint8_t kernel_index(struct cp_dev *dev, const struct cp_copy_ops *ops)
 static int bind(struct cp_dev *dev, const char *copy, const struct cp_copy_opts *opts,
 		struct cp_route *route, struct cp_err *err)
 {
-	struct cp_copy_opts plain;
+	struct cp_copy_opts asked = *opts, plain;
 
 	cp_copy_opts_init(&plain);
+	asked.attr = dev->attr;
+	plain.attr = dev->attr;
 	for (int d = 0; d < 2; d++) {
 		bool used = dev->cfg.dir_used[d];
 		const struct cp_copy_ops *ops;
 		int rc = cp_copy_bind_opts(used ? copy : "memcpy", (enum cp_dir)d,
-					   used ? opts : &plain, &ops, &route->copy[d],
+					   used ? &asked : &plain, &ops, &route->copy[d],
 					   err);
 
 		if (rc)

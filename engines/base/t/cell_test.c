@@ -237,7 +237,8 @@ static void test_context_refused(void **state)
 		{"rw", "randrw",
 		 "rw 'randrw' is not available in this version; expected "
 		 "read, write, randread or randwrite"},
-		{"attr", "uc", "attr 'uc' is not available in this version; expected wb"},
+		{"attr", "up",
+		 "unknown attr 'up'; expected wb, uc, wc or wt (did you mean 'uc'?)"},
 		{"layer", "btt:sector=4096+linear",
 		 "layer 'btt' is not available in this version; expected none"},
 		{"layer", "none+linear", "unknown layer 'none+linear'; expected none"},

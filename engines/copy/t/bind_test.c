@@ -50,7 +50,8 @@ static void names_are_bound(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct cp_err err = {0};
 		const struct cp_copy_ops *ops = NULL;
-		int rc = cp_copy_bind(cases[i].name, cases[i].dir, &ops, &err);
+		int rc =
+			cp_copy_bind(cases[i].name, cases[i].dir, CP_ATTR_WB, &ops, &err);
 
 		if (cases[i].expect) {
 			assert_int_equal(rc, 0);
@@ -93,7 +94,8 @@ static void virtual_names_are_the_widest(void **state)
 
 		while (*expect && !cp_copy_find(*expect)->present())
 			expect++;
-		int rc = cp_copy_bind(cases[i].name, cases[i].dir, &ops, &err);
+		int rc =
+			cp_copy_bind(cases[i].name, cases[i].dir, CP_ATTR_WB, &ops, &err);
 
 		if (*expect) {
 			assert_int_equal(rc, 0);
@@ -120,7 +122,8 @@ static void absent_isa_is_refused(void **state)
 			continue;
 		enum cp_dir dir = ops->write ? CP_DIR_WRITE : CP_DIR_READ;
 
-		assert_int_equal(cp_copy_bind(ops->name, dir, &got, &err), -ENOTSUP);
+		assert_int_equal(cp_copy_bind(ops->name, dir, CP_ATTR_WB, &got, &err),
+				 -ENOTSUP);
 		assert_non_null(strstr(err.msg, ops->library ? ops->library : ops->isa));
 		assert_null(got);
 		asserted++;
@@ -144,7 +147,7 @@ static void auto_follows_the_calibration(void **state)
 		struct cp_err err = {0};
 		double memcpy_rate = 0, best = 0, picked = 0;
 
-		assert_int_equal(cp_copy_bind("auto", dir, &ops, &err), 0);
+		assert_int_equal(cp_copy_bind("auto", dir, CP_ATTR_WB, &ops, &err), 0);
 		assert_false(ops->virtual_);
 		assert_true(ops->present());
 		assert_true(dir == CP_DIR_READ ? ops->read : ops->write);

@@ -109,7 +109,7 @@ static void print_settings(const char *name, enum cp_dir dir, size_t bytes)
 	struct cp_err err;
 	cp_copy_fn fn;
 
-	if (cp_copy_bind(name, dir, &ops, &err)) {
+	if (cp_copy_bind(name, dir, CP_ATTR_WB, &ops, &err)) {
 		printf("%s: %s\n", name, err.msg);
 		return;
 	}

@@ -93,7 +93,7 @@ static void defaults_change_nothing(void **state)
 		const struct cp_copy_ops *plain = NULL, *ops = NULL;
 		cp_copy_fn fn = NULL;
 		struct cp_err err;
-		int rc = cp_copy_bind(row->name, CP_DIR_WRITE, &plain, &err);
+		int rc = cp_copy_bind(row->name, CP_DIR_WRITE, CP_ATTR_WB, &plain, &err);
 
 		assert_int_equal(cp_copy_bind_opts(row->name, CP_DIR_WRITE, &opts, &ops,
 						   &fn, &err),

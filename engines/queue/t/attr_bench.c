@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * usage: attr_bench CSV FILE [RUNS]
+ *
+ * Elliott's table of cache attributes, measured again with emulated ones: 4 KiB random
+ * I/Os of one job through the block path (bio) over FILE, whose pages all rows share.
+ * Each run visits the 16 cells in turns, there and back, and takes the median of its
+ * rounds. CSV holds the published figures. What is asserted: rows that differ by more
+ * than ORDER_FACTOR there stand in the same order here; exit 1 when a run has it wrong.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "engines/queue/queue.h"
+#include "results/stats.h"
+
+#define ROUNDS	     7
+#define CELL_NS	     50000000ULL
+#define BLOCK	     4096U
+#define BATCH	     64U /* I/Os between two looks at the clock */
+#define ORDER_FACTOR 2.5
+#define RUNS_MAX     64U
+#define NR_ROWS	     8
+#define BASE_ROW     2 /* WB memcpy */
+
+static const char *const dir_names[2] = {"read", "write"};
+
+/* In the order of the published table; what its third column calls nt-rd+nt-wr is
+ * nt-both here. */
+static struct row {
+	const char *attr, *copy;
+	const char *published_attr, *published_copy;
+	double published[2]; /* IOPS by direction */
+	struct cp_dev *dev;
+	struct cp_sub *sub;
+	double rounds[2][ROUNDS];
+	double median[RUNS_MAX][2];
+} rows[NR_ROWS] = {
+#define ROW(attr_, copy_, published_attr_, published_copy_)                      \
+	{                                                                        \
+		.attr = attr_, .copy = copy_, .published_attr = published_attr_, \
+		.published_copy = published_copy_                                \
+	}
+	ROW("uc", "memcpy", "UC", "memcpy"), ROW("uc", "nt-both", "UC", "nt-rd+nt-wr"),
+	ROW("wb", "memcpy", "WB", "memcpy"), ROW("wb", "nt-both", "WB", "nt-rd+nt-wr"),
+	ROW("wc", "memcpy", "WC", "memcpy"), ROW("wc", "nt-both", "WC", "nt-rd+nt-wr"),
+	ROW("wt", "memcpy", "WT", "memcpy"), ROW("wt", "nt-both", "WT", "nt-rd+nt-wr"),
+};
+
+static struct cp_topo topo;
+static uint64_t random_state = 1;
+
+static void die(const char *text, int code)
+{
+	fprintf(stderr, "error: %s\n", text);
+	exit(code);
+}
+
+static void read_published(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char line[256], attr[16], copy[32];
+	double iops[2];
+
+	if (!file)
+		die("cannot open the published table", CP_EXIT_USAGE);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%15[^,],%31[^,],%lf,%lf", attr, copy, &iops[0],
+			   &iops[1]) != 4)
+			continue;
+		for (int i = 0; i < NR_ROWS; i++) {
+			if (!strcmp(rows[i].published_attr, attr) &&
+			    !strcmp(rows[i].published_copy, copy))
+				memcpy(rows[i].published, iops, sizeof(iops));
+		}
+	}
+	fclose(file);
+	for (int i = 0; i < NR_ROWS; i++) {
+		if (rows[i].published[0] <= 0 || rows[i].published[1] <= 0)
+			die("the published table lacks a row", CP_EXIT_INVALID);
+	}
+}
+
+static void open_row(struct row *row, const char *path, uint64_t bytes)
+{
+	struct cp_dev_cfg cfg = {
+		.media = "file",
+		.filename = path,
+		.layer = "none",
+		.attr = row->attr,
+		.numa = "local",
+		.bytes = bytes,
+		.writable = true,
+		.dir_used = {true, true},
+		.segment = CP_SEGMENT_DEFAULT,
+		.jobs = 1,
+		.iodepth = 1,
+		.fio_version = "",
+		.topo = &topo,
+	};
+	struct cp_err err;
+
+	cp_arm_init(&cfg.arm);
+	snprintf(cfg.arm.copy, sizeof(cfg.arm.copy), "%s", row->copy);
+	if (cp_dev_open(&cfg, &row->dev, &err) || cp_sub_open(row->dev, &row->sub, &err))
+		die(err.msg, (int)err.exit);
+}
+
+static uint64_t random_next(void) /* splitmix64 (Steele, Lea, Flood 2014) */
+{
+	uint64_t z = random_state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	return z ^ (z >> 31);
+}
+
+/* I/Os a second of this thread's CPU time: a copy never sleeps, and whoever shares the
+ * CPU does not count. */
+static double measure(const struct row *row, enum cp_dir dir, void *near, uint64_t blocks)
+{
+	uint64_t start = cp_thread_cpu_ns(), elapsed, ios = 0;
+
+	do {
+		for (unsigned i = 0; i < BATCH; i++) {
+			struct cp_io io = {
+				.near = near,
+				.offset = random_next() % blocks * BLOCK,
+				.bytes = BLOCK,
+				.dir = dir,
+			};
+
+			cp_sub_bio(row->sub, &io);
+			if (io.error)
+				die("an I/O failed", CP_EXIT_INVALID);
+		}
+		ios += BATCH;
+		elapsed = cp_thread_cpu_ns() - start;
+	} while (elapsed < CELL_NS);
+	return (double)ios * 1e9 / (double)elapsed;
+}
+
+static void run(unsigned nr, void *near, uint64_t blocks)
+{
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (unsigned k = 0; k < 2 * NR_ROWS; k++) {
+			/* there and back, so that no cell always follows the same one */
+			unsigned cell = round % 2 ? 2 * NR_ROWS - 1 - k : k;
+			struct row *row = &rows[cell / 2];
+
+			row->rounds[cell % 2][round] =
+				measure(row, (enum cp_dir)(cell % 2), near, blocks);
+		}
+	}
+	for (int i = 0; i < NR_ROWS; i++) {
+		for (int d = 0; d < 2; d++)
+			rows[i].median[nr][d] = cp_stat_median(rows[i].rounds[d], ROUNDS);
+	}
+}
+
+/* Pairs that are far enough apart in the published table; returns those out of order. */
+static unsigned check_order(unsigned nr, int d)
+{
+	unsigned asked = 0, wrong = 0;
+	double least = INFINITY;
+
+	for (int i = 0; i < NR_ROWS; i++) {
+		for (int k = 0; k < NR_ROWS; k++) {
+			if (rows[i].published[d] <= ORDER_FACTOR * rows[k].published[d])
+				continue;
+			double ratio = rows[i].median[nr][d] / rows[k].median[nr][d];
+
+			asked++;
+			least = ratio < least ? ratio : least;
+			if (ratio > 1)
+				continue;
+			wrong++;
+			printf("  out of order: %s %s %.2f times %s %s\n", rows[i].attr,
+			       rows[i].copy, ratio, rows[k].attr, rows[k].copy);
+		}
+	}
+	printf("run %u, %-5s: %u of %u pairs in order, nearest 1 : %.2f\n", nr + 1,
+	       dir_names[d], asked - wrong, asked, least);
+	return wrong;
+}
+
+static void print_table(unsigned nr_runs, int d)
+{
+	double ours[RUNS_MAX], ratios[RUNS_MAX], mean = 0, distance = 0;
+
+	printf("\n%s, 4k random, one job   kIOPS [runs]            to WB memcpy [runs]   "
+	       " "
+	       "published\n",
+	       dir_names[d]);
+	for (int i = 0; i < NR_ROWS; i++) {
+		const struct row *row = &rows[i];
+		double theirs = row->published[d] / rows[BASE_ROW].published[d];
+
+		for (unsigned r = 0; r < nr_runs; r++) {
+			ours[r] = row->median[r][d] / 1000;
+			ratios[r] = row->median[r][d] / rows[BASE_ROW].median[r][d];
+		}
+		double ratio = cp_stat_median(ratios, nr_runs);
+
+		printf("%-3s %-8s %-9s %8.0f [%.0f..%.0f]  %8.4f [%.4f..%.4f]  %8.4f\n",
+		       row->attr, row->copy, i / 2 == 1 ? "native" : "emulated",
+		       cp_stat_median(ours, nr_runs), cp_stat_quantile(ours, nr_runs, 0),
+		       cp_stat_quantile(ours, nr_runs, 1), ratio,
+		       cp_stat_quantile(ratios, nr_runs, 0),
+		       cp_stat_quantile(ratios, nr_runs, 1), theirs);
+		mean += log(ratio / theirs);
+		distance += fabs(log(ratio / theirs));
+	}
+	/* WB memcpy is 1 by definition and does not count */
+	printf("ratio of ratios, ours / published: geometric mean %.2f, typical factor "
+	       "%.2f\n",
+	       exp(mean / (NR_ROWS - 1)), exp(distance / (NR_ROWS - 1)));
+}
+
+int main(int argc, char **argv)
+{
+	unsigned nr_runs = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 5;
+	unsigned met[2] = {0, 0};
+	struct cp_err err;
+	struct stat st;
+
+	if (argc < 3 || nr_runs < 1 || nr_runs > RUNS_MAX || stat(argv[2], &st))
+		die("usage: attr_bench CSV FILE [RUNS]", CP_EXIT_USAGE);
+	read_published(argv[1]);
+	if (cp_topo_load(NULL, &topo, &err))
+		die(err.msg, (int)err.exit);
+	for (int i = 0; i < NR_ROWS; i++)
+		open_row(&rows[i], argv[2], (uint64_t)st.st_size);
+	unsigned char *near = aligned_alloc(BLOCK, BLOCK);
+	if (!near)
+		die("out of memory", CP_EXIT_INVALID);
+	memset(near, 1, BLOCK);
+	for (unsigned r = 0; r < nr_runs; r++) {
+		run(r, near, (uint64_t)st.st_size / BLOCK);
+		for (int d = 0; d < 2; d++)
+			met[d] += !check_order(r, d);
+	}
+	for (int d = 0; d < 2; d++)
+		print_table(nr_runs, d);
+	printf("\norder of pairs more than %.1f apart: reads %u runs of %u, writes %u of "
+	       "%u: %s\n",
+	       ORDER_FACTOR, met[0], nr_runs, met[1], nr_runs,
+	       met[0] == nr_runs && met[1] == nr_runs ? "met" : "NOT MET");
+	for (int i = 0; i < NR_ROWS; i++) {
+		cp_sub_close(rows[i].sub);
+		cp_dev_close(rows[i].dev);
+	}
+	free(near);
+	return met[0] != nr_runs || met[1] != nr_runs;
+}
