@@ -103,7 +103,7 @@ $(SYNC) $(ASYNC): $(B)/copypath-%.so: $(call obj,$(FIO_SRCS)) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -o $@ \
 		$(filter-out $(B)/obj/engines/fio/plugin_$(if $(findstring async,$@),sync,async).o,\
-		$(filter %.o,$^)) $(LIB) -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now \
+		$(filter %.o,$^)) $(LIB) -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete \
 		-Wl,--unresolved-symbols=ignore-all $(LDLIBS_ALL)
 
 $(B)/%_test: $(B)/obj/%_test.o $(LIB)

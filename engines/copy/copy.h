@@ -14,7 +14,8 @@
  * behind the last are in the cache afterwards.
  * Durability is not promised here (that is `flush`).
  *
- * Threading: kernels keep no state. Binding is done at open, never per I/O.
+ * Kernels may be left at any access to dst or src (guard.h): they keep no state, take no
+ * lock and allocate nothing. Threading: any. Binding is done at open, never per I/O.
  */
 #ifndef CP_ENGINES_COPY_COPY_H
 #define CP_ENGINES_COPY_COPY_H
@@ -44,6 +45,9 @@ struct cp_copy_ops {
 	bool virtual_; /* nt, ntload, nt-both, auto: stands for another row, fn is NULL */
 	const struct cp_copy_variants *variants; /* NULL: no unroll, no prefetch */
 	const char *library;			 /* loaded when asked for; NULL = none */
+	/* Copies upwards: at a fault all bytes more than this before the faulting address
+	 * have arrived (see guard.h). 0: no such order, nothing is claimed then. */
+	size_t order;
 };
 /* NULL-name terminated. */
 extern const struct cp_copy_ops cp_copy_table[];
@@ -106,6 +110,10 @@ int cp_copy_bind_opts(const char *name, enum cp_dir dir, const struct cp_copy_op
  * full process; no place is taken and nothing is measured. */
 int cp_copy_check_opts(const char *name, enum cp_dir dir, const struct cp_copy_opts *opts,
 		       struct cp_err *err);
+
+/* The order of the row that fn is the function of, or a variant of; 0 when it is of none.
+ * To be called from a signal handler too: it only reads. */
+size_t cp_copy_order(cp_copy_fn fn);
 
 /* The ranges share a byte. Neither wraps around. */
 static inline bool cp_copy_overlap(const void *a, const void *b, size_t len)

@@ -194,3 +194,36 @@ int cp_copy_bind_opts(const char *name, enum cp_dir dir, const struct cp_copy_op
 	*ret_fn = fn;
 	return 0;
 }
+
+/* Of a function that passes a distance on: what it passes it on to, else NULL. */
+static cp_copy_ahead_fn ahead_of(cp_copy_fn fn)
+{
+	for (unsigned i = 0; i < CP_COPY_AHEAD_MAX; i++) {
+		if (place_fns[i] == fn)
+			return places[i].fn;
+	}
+	return NULL;
+}
+
+static bool is_variant(const struct cp_copy_variants *v, cp_copy_fn fn,
+		       cp_copy_ahead_fn ahead)
+{
+	for (unsigned i = 0; v && i < 4; i++) {
+		if (v->plain[i] == fn ||
+		    (ahead && (v->nta[i] == ahead || v->t0[i] == ahead)))
+			return true;
+	}
+	return false;
+}
+
+/* Without the lock: a thread that copies with a place's function has seen it written. */
+size_t cp_copy_order(cp_copy_fn fn)
+{
+	cp_copy_ahead_fn ahead = ahead_of(fn);
+
+	for (const struct cp_copy_ops *ops = cp_copy_table; ops->name; ops++) {
+		if (ops->fn == fn || is_variant(ops->variants, fn, ahead))
+			return ops->order;
+	}
+	return 0;
+}

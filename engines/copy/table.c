@@ -10,6 +10,11 @@
 #include "engines/copy/isa.h"
 #include "engines/copy/kernels.h"
 
+/* Kernels of CP_COPY_DEFINE() store upwards, at most eight lines a turn of which all
+ * loads may come first, after less than a line by memcpy: bytes stored lag by less than
+ * 10 lines behind any access. guard_test.c looks. */
+#define LINES_ORDER 1024
+
 /* Kernels of a kind widest last: `nt` and `ntload` take the last one that is present, and
  * of kernels as fast as each other `auto` does. */
 const struct cp_copy_ops cp_copy_table[] = {
@@ -50,6 +55,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.present = cp_copy_isa_x86_64,
 		.fn = cp_copy_sse2,
 		.variants = &cp_copy_sse2_variants,
+		.order = LINES_ORDER,
 	},
 	{
 		.name = "avx2",
@@ -60,6 +66,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.present = cp_copy_isa_avx2,
 		.fn = cp_copy_avx2,
 		.variants = &cp_copy_avx2_variants,
+		.order = LINES_ORDER,
 	},
 	{
 		.name = "avx512",
@@ -70,6 +77,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.present = cp_copy_isa_avx512f,
 		.fn = cp_copy_avx512,
 		.variants = &cp_copy_avx512_variants,
+		.order = LINES_ORDER,
 	},
 	{
 		.name = "libpmem",
@@ -88,6 +96,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.present = cp_copy_isa_movdir64b,
 		.fn = cp_copy_movdir64b,
 		.variants = &cp_copy_movdir64b_variants,
+		.order = LINES_ORDER,
 	},
 	{
 		.name = "nti",
@@ -97,6 +106,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.present = cp_copy_isa_x86_64,
 		.fn = cp_copy_nti,
 		.variants = &cp_copy_nti_variants,
+		.order = LINES_ORDER,
 	},
 	{
 		.name = "nt-stnp",
@@ -115,6 +125,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.present = cp_copy_isa_x86_64,
 		.fn = cp_copy_nt_sse2,
 		.variants = &cp_copy_nt_sse2_variants,
+		.order = LINES_ORDER,
 	},
 	{
 		.name = "nt-avx2",
@@ -124,6 +135,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.present = cp_copy_isa_avx2,
 		.fn = cp_copy_nt_avx2,
 		.variants = &cp_copy_nt_avx2_variants,
+		.order = LINES_ORDER,
 	},
 	{
 		.name = "nt-avx512",
@@ -133,6 +145,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.present = cp_copy_isa_avx512f,
 		.fn = cp_copy_nt_avx512,
 		.variants = &cp_copy_nt_avx512_variants,
+		.order = LINES_ORDER,
 	},
 	{
 		.name = "ntload-ldnp",
@@ -151,6 +164,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.present = cp_copy_isa_sse41,
 		.fn = cp_copy_ntload_sse41,
 		.variants = &cp_copy_ntload_sse41_variants,
+		.order = LINES_ORDER,
 	},
 	{
 		.name = "ntload-avx2",
@@ -160,6 +174,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.present = cp_copy_isa_avx2,
 		.fn = cp_copy_ntload_avx2,
 		.variants = &cp_copy_ntload_avx2_variants,
+		.order = LINES_ORDER,
 	},
 	{
 		.name = "ntload-avx512",
@@ -169,6 +184,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.present = cp_copy_isa_avx512f,
 		.fn = cp_copy_ntload_avx512,
 		.variants = &cp_copy_ntload_avx512_variants,
+		.order = LINES_ORDER,
 	},
 	{
 		.name = "nt",

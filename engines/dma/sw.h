@@ -75,6 +75,7 @@ struct cp_dma_chan {
 	struct sw_slot *slots;
 	const struct cp_copy_ops *copy[2]; /* by direction; NULL: no meaning there */
 	int event_fd;			   /* -1 without irq */
+	bool guarded;			   /* has a cp_guard_get() to give back */
 	_Atomic bool stop;
 
 	/* The owner's. */

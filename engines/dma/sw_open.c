@@ -8,6 +8,7 @@
 
 #include "engines/base/clock.h"
 #include "engines/base/spec.h"
+#include "engines/copy/guard.h"
 #include "engines/dma/engine.h"
 #include "engines/dma/sw.h"
 
@@ -74,6 +75,8 @@ void sw_close(struct cp_dma_chan *chan)
 		free(chan->workers[i].entries);
 	if (chan->event_fd >= 0)
 		close(chan->event_fd);
+	if (chan->guarded)
+		cp_guard_put();
 	free(chan->free_slots);
 	free(chan->slots);
 	free(chan);
@@ -137,6 +140,10 @@ int sw_open(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan,
 	rc = bind_copies(chan, cfg->copy ? cfg->copy : "auto", err);
 	if (rc)
 		goto out_close;
+	rc = cp_guard_get(err);
+	if (rc)
+		goto out_close;
+	chan->guarded = true;
 	if (cfg->irq) {
 		chan->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (chan->event_fd < 0) {

@@ -10,6 +10,7 @@
 
 #include "engines/base/clock.h"
 #include "engines/base/file.h"
+#include "engines/copy/guard.h"
 #include "engines/dma/sw.h"
 
 static bool stopping(struct cp_dma_chan *chan)
@@ -43,6 +44,16 @@ static bool wait_earlier(const struct sw_worker *worker, const struct sw_slot *s
 	return true;
 }
 
+/* Which side failed; a kernel that says so itself can only mean the far one. */
+static enum cp_dma_result failed_side(enum cp_dir dir)
+{
+	enum cp_guard_side side = cp_guard_take_side();
+
+	if (side == CP_GUARD_NONE)
+		side = dir == CP_DIR_READ ? CP_GUARD_SRC : CP_GUARD_DST;
+	return side == CP_GUARD_SRC ? CP_DMA_READ_FAILED : CP_DMA_WRITE_FAILED;
+}
+
 static void transact(const struct sw_worker *worker, struct sw_slot *slot)
 {
 	struct cp_dma_chan *chan = worker->chan;
@@ -62,15 +73,15 @@ static void transact(const struct sw_worker *worker, struct sw_slot *slot)
 			break;
 		}
 		if (slot->dir == CP_DIR_READ)
-			residue = copy(sg->addr, far, sg->len, CP_DIR_READ, CP_ATTR_WB);
+			residue = cp_guard_copy(copy, sg->addr, far, sg->len, CP_DIR_READ,
+						CP_ATTR_WB);
 		else
-			residue = copy(far, sg->addr, sg->len, CP_DIR_WRITE, CP_ATTR_WB);
+			residue = cp_guard_copy(copy, far, sg->addr, sg->len,
+						CP_DIR_WRITE, CP_ATTR_WB);
 		left -= sg->len - residue;
 		far += sg->len;
-		/* only the far side can fail a copy */
 		if (residue)
-			slot->result = slot->dir == CP_DIR_READ ? CP_DMA_READ_FAILED
-								: CP_DMA_WRITE_FAILED;
+			slot->result = failed_side(slot->dir);
 	}
 	slot->residue = left;
 }
@@ -173,8 +184,12 @@ int sw_worker_start(struct sw_worker *worker, int cpu)
 		if (rc)
 			goto out_attr;
 	}
-	/* signals are the application's: none may be delivered to a helper thread */
+	/* Signals are the application's: none may be delivered to a helper thread, but
+	 * for faults of its own copies, which would end the process if they were blocked.
+	 */
 	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&worker->thread, &attr, worker_main, worker);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

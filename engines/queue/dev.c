@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engines/copy/guard.h"
 #include "engines/queue/internal.h"
 
 static int open_dma(struct cp_dev *dev, struct cp_err *err)
@@ -131,9 +132,12 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 		.writable = cfg->writable,
 		.fault_in = true,
 	};
-	rc = cp_media_open(&media, &dev->media, err);
+	rc = cp_guard_get(err);
 	if (rc)
 		goto out_free;
+	rc = cp_media_open(&media, &dev->media, err);
+	if (rc)
+		goto out_guard;
 	rc = cp_dev_routes(dev, err);
 	if (!rc)
 		rc = open_queues(dev, err);
@@ -144,6 +148,8 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 	*ret_dev = dev;
 	return 0;
 
+out_guard:
+	cp_guard_put();
 out_free:
 	pthread_mutex_destroy(&dev->lock);
 	free(dev);
@@ -172,6 +178,7 @@ void cp_dev_close(struct cp_dev *dev)
 	free(dev->subs);
 	cp_policy_table_free(dev->table);
 	cp_media_close(&dev->media);
+	cp_guard_put();
 	pthread_mutex_destroy(&dev->lock);
 	free(dev);
 }

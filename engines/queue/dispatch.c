@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "engines/copy/guard.h"
 #include "engines/queue/internal.h"
 
 /* The rest of the I/O, from byte `from`, by the CPU. */
@@ -13,9 +14,10 @@ void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *rou
 	unsigned char *near = (unsigned char *)io->near + from;
 	size_t len = (size_t)(io->bytes - from);
 	bool read = io->dir == CP_DIR_READ;
+
 	sub->kernels_used[io->dir] |= 1U << route->kernel[io->dir];
-	size_t residue = route->copy[io->dir](read ? near : far, read ? far : near, len,
-					      io->dir, sub->dev->attr);
+	size_t residue = cp_guard_copy(route->copy[io->dir], read ? near : far,
+				       read ? far : near, len, io->dir, sub->dev->attr);
 
 	if (residue) {
 		io->residue += residue;

@@ -16,7 +16,8 @@
  * An I/O is one fill, one decision, one submit, one reap: stamped when it is handed in
  * and when it is handed back. One above 128 segments becomes several DMA transactions and
  * is done when all are. Errors reach io->error as a positive errno with the residue
- * beside it.
+ * beside it; a copy that faults is EIO (engines/copy/guard.h: submitting threads must not
+ * block SIGSEGV or SIGBUS while they copy).
  *
  * Threading: a submitter belongs to the thread that opened it. Submitters of one hardware
  * queue share its channel under the queue's lock.
