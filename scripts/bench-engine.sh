@@ -106,7 +106,7 @@ pair "mq + null, all of fio's defaults / null (no aim)" 0 \
 # fio's view of a known delay: lat, median of the pairs, in microseconds
 : >"$dir/delay"
 for ((i = 0; i < pairs; i++)); do
-	fio "${common[@]/terse-version=3/}" --size=64m "--ioengine=external:$async" --media=anon \
+	fio --output-format=json "${common[@]:2}" --size=64m "--ioengine=external:$async" --media=anon \
 		--path=dma --dma=null:delay=20us --iodepth=1 --lat_percentiles=1 \
 		"--output=$dir/delay.json" >/dev/null
 	awk '/"lat_ns"/ { lat = 1 } lat && /"50.000000"/ { gsub(/[^0-9.]/, "", $3); print $3
