@@ -126,9 +126,9 @@ static inline bool cp_copy_overlap(const void *a, const void *b, size_t len)
 #define CP_COPY_LIBPMEM "libpmem.so.1"
 
 /* Calibration for auto: bytes per second of each present real kernel with its defaults,
- * per direction, over equal bytes in blocks of 4k and of 64k and a working set larger
- * than the last-level cache; some 100 ms, done once per process (thread-safe). Rates are
- * in steps of 2 %: closer ones are as fast as each other. */
+ * per direction, in blocks of 64k over a working set larger than the last-level cache,
+ * the best of the rounds; some 50 ms, done once per process (thread-safe). Rates are in
+ * steps of 5 % from memcpy's: closer ones are as fast as each other. */
 struct cp_copy_calibration {
 	unsigned nr;
 	struct {
