@@ -42,7 +42,8 @@ int cp_report_load(const struct cp_report_opts *opts, struct cp_report **ret,
 		   struct cp_err *err);
 void cp_report_free(struct cp_report *report); /* NULL is fine */
 
-/* The table in the layout of seed 000, 72 columns. MB = 10^6 bytes. */
+/* The table in the layout of Jiang 2017 (results/published), 72 columns. MB = 10^6 bytes.
+ */
 void cp_report_text(const struct cp_report *report, FILE *out);
 
 /*

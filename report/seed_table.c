@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPU beside DMA in the layout in which seed 000 gave its figures on the list, for a
- * mail:
+ * CPU beside DMA in the layout of Jiang 2017 (results/published) on the mailing list, for
+ * a mail:
  *
  * 64k: 1 task queuedepth=1
  * CPU Read:  7631 MB/s  99.7% CPU    DMA Read:  2415 MB/s  54% CPU
@@ -37,7 +37,7 @@ static const struct cp_report_cell *fastest(const struct cp_report *report,
 	return best;
 }
 
-/* "7631 MB/s 99.7% CPU", three digits of the CPU as the seed has them. */
+/* "7631 MB/s 99.7% CPU", three digits of the CPU as it has them. */
 static void figures(const struct cp_report_cell *cell, char *buf, size_t size)
 {
 	char bw[32], cpu[32];

@@ -24,7 +24,7 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 		return rc;
 	rc = dev->dma->probe(err);
 	if (rc && !strncmp(arm->dma, "auto", 4)) {
-		/* As the driver of the seed: no channel is no reason to fail. */
+		/* As the 2017 pmem blk-mq patches: no channel is no reason to fail. */
 		dev->no_channel = true;
 		snprintf(dev->notes, sizeof(dev->notes),
 			 "forced back to CPU copies, no DMA");

@@ -108,7 +108,7 @@ need_gnuplot() {
 	[ "$output" = "NaN,NaN,NaN" ]
 }
 
-@test "text: the layout of seed 000 in 72 columns, on stdout only" {
+@test "text: the mailing-list layout in 72 columns, on stdout only" {
 	records quick
 	run report "$dir/quick" --format text
 	[ "$status" -eq 0 ]
