@@ -102,23 +102,23 @@ static void number_problem(struct cp_yaml *doc, const struct cp_yaml_node *node,
 			ret == -ERANGE ? "out of range" : "unreadable", expected);
 }
 
-bool cp_yaml_size(struct cp_yaml *doc, const struct cp_yaml_node *node, const char *what,
-		  uint64_t min, uint64_t max, uint64_t *ret_value)
+static int parse_uint(const char *text, uint64_t *ret_value)
 {
-	char low[24], high[24], expected[96];
-	uint64_t value;
+	return cp_uint_parse(text, UINT64_MAX, ret_value);
+}
 
-	cp_size_format(min, low, sizeof(low));
-	if (max == UINT64_MAX)
-		snprintf(expected, sizeof(expected), "a size of at least %s", low);
-	else
-		snprintf(expected, sizeof(expected), "a size of %s to %s", low,
-			 cp_size_format(max, high, sizeof(high)));
+/* What sizes, times and counts have in common: one parser each, one range. */
+static bool integer(struct cp_yaml *doc, const struct cp_yaml_node *node,
+		    const char *what, const char *expected,
+		    int (*parse)(const char *, uint64_t *), uint64_t min, uint64_t max,
+		    uint64_t *ret_value)
+{
 	const char *text = scalar(doc, node, what, expected);
+	uint64_t value;
 
 	if (!text)
 		return false;
-	int ret = cp_size_parse(text, &value);
+	int ret = parse(text, &value);
 
 	if (!ret && (value < min || value > max))
 		ret = -ERANGE;
@@ -130,11 +130,24 @@ bool cp_yaml_size(struct cp_yaml *doc, const struct cp_yaml_node *node, const ch
 	return true;
 }
 
+bool cp_yaml_size(struct cp_yaml *doc, const struct cp_yaml_node *node, const char *what,
+		  uint64_t min, uint64_t max, uint64_t *ret_value)
+{
+	char low[24], high[24], expected[96];
+
+	cp_size_format(min, low, sizeof(low));
+	if (max == UINT64_MAX)
+		snprintf(expected, sizeof(expected), "a size of at least %s", low);
+	else
+		snprintf(expected, sizeof(expected), "a size of %s to %s", low,
+			 cp_size_format(max, high, sizeof(high)));
+	return integer(doc, node, what, expected, cp_size_parse, min, max, ret_value);
+}
+
 bool cp_yaml_time(struct cp_yaml *doc, const struct cp_yaml_node *node, const char *what,
 		  uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns)
 {
 	char low[24], high[24], expected[96];
-	uint64_t value;
 
 	cp_time_format(min_ns, low, sizeof(low));
 	if (max_ns == UINT64_MAX)
@@ -142,27 +155,13 @@ bool cp_yaml_time(struct cp_yaml *doc, const struct cp_yaml_node *node, const ch
 	else
 		snprintf(expected, sizeof(expected), "a time of %s to %s", low,
 			 cp_time_format(max_ns, high, sizeof(high)));
-	const char *text = scalar(doc, node, what, expected);
-
-	if (!text)
-		return false;
-	int ret = cp_time_parse(text, &value);
-
-	if (!ret && (value < min_ns || value > max_ns))
-		ret = -ERANGE;
-	if (ret) {
-		number_problem(doc, node, what, ret, expected);
-		return false;
-	}
-	*ret_ns = value;
-	return true;
+	return integer(doc, node, what, expected, cp_time_parse, min_ns, max_ns, ret_ns);
 }
 
 bool cp_yaml_uint(struct cp_yaml *doc, const struct cp_yaml_node *node, const char *what,
 		  uint64_t min, uint64_t max, uint64_t *ret_value)
 {
 	char expected[96];
-	uint64_t value;
 
 	if (max == UINT64_MAX)
 		snprintf(expected, sizeof(expected),
@@ -172,20 +171,7 @@ bool cp_yaml_uint(struct cp_yaml *doc, const struct cp_yaml_node *node, const ch
 	else
 		snprintf(expected, sizeof(expected),
 			 "a whole number of %" PRIu64 " to %" PRIu64, min, max);
-	const char *text = scalar(doc, node, what, expected);
-
-	if (!text)
-		return false;
-	int ret = cp_uint_parse(text, max, &value);
-
-	if (!ret && value < min)
-		ret = -ERANGE;
-	if (ret) {
-		number_problem(doc, node, what, ret, expected);
-		return false;
-	}
-	*ret_value = value;
-	return true;
+	return integer(doc, node, what, expected, parse_uint, min, max, ret_value);
 }
 
 bool cp_yaml_double(struct cp_yaml *doc, const struct cp_yaml_node *node,
