@@ -107,12 +107,13 @@ json_t *cp_probe_attrs(void)
 {
 	static const enum cp_attr attrs[] = {CP_ATTR_WB, CP_ATTR_UC, CP_ATTR_WC,
 					     CP_ATTR_WT};
+	const unsigned wb = CP_ATTR_BIT(CP_ATTR_WB);
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++) {
-		const char *provenance = cp_attr_provenance(attrs[i]);
+		const char *provenance = cp_attr_provenance(attrs[i], wb);
 		struct cp_err err = {0};
-		bool usable = !cp_attr_check(attrs[i], false, cp_attr_lacks(), &err);
+		bool usable = !cp_attr_check(attrs[i], wb, false, cp_attr_lacks(), &err);
 
 		if (usable && attrs[i] != CP_ATTR_WB)
 			snprintf(err.msg, sizeof(err.msg),

@@ -8,6 +8,7 @@
 
 #include "engines/base/fiovalue.h"
 #include "engines/copy/attr.h"
+#include "engines/media/media.h"
 #include "policies/objective.h"
 
 #define TIME_MAX_NS  (24ULL * 3600 * 1000000000)
@@ -86,6 +87,32 @@ static void media_settings(struct cp_load *load)
 				axis->nodes[i]->text);
 }
 
+/* Can each media of the plan have it? A media that is not known is another
+ * problem, told elsewhere. */
+static int attr_of_media(const struct cp_load *load, enum cp_attr attr,
+			 struct cp_err *err)
+{
+	bool found = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < load->axes.nr; i++) {
+		const struct cp_axis *axis = &load->axes.axis[i];
+
+		for (size_t k = 0; !rc && !strcmp(axis->name, "media") && k < axis->nr;
+		     k++) {
+			unsigned natives = cp_media_attrs(axis->nodes[k]->text);
+
+			found = true;
+			if (natives)
+				rc = cp_attr_check(attr, natives, load->plan->attr_native,
+						   cp_attr_lacks(), err);
+		}
+	}
+	return found ? rc
+		     : cp_attr_check(attr, cp_media_attrs("anon"),
+				     load->plan->attr_native, cp_attr_lacks(), err);
+}
+
 /* The attributes of the axis just added must be there to be had. */
 static void load_attr(struct cp_load *load, const struct cp_yaml_node *map)
 {
@@ -105,7 +132,7 @@ static void load_attr(struct cp_load *load, const struct cp_yaml_node *map)
 		struct cp_err err = {0};
 
 		if (cp_attr_parse(axis->nodes[i]->text, &attr, &err) ||
-		    cp_attr_check(attr, load->plan->attr_native, cp_attr_lacks(), &err))
+		    attr_of_media(load, attr, &err))
 			cp_load_problem(load, axis->nodes[i], &err);
 	}
 }

@@ -20,6 +20,10 @@
 
 enum cp_dir { CP_DIR_READ, CP_DIR_WRITE }; /* far to near, near to far */
 
+/* Cache attribute of the far side; which media has which natively: cp_media_attrs(). */
+enum cp_attr { CP_ATTR_WB, CP_ATTR_UC, CP_ATTR_WC, CP_ATTR_WT };
+#define CP_ATTR_BIT(attr) (1U << (attr))
+
 #define CP_NAME_MAX	 128
 #define CP_WORD_MAX	 32
 #define CP_SPEC_TEXT_MAX 128

@@ -3,6 +3,7 @@
 #include "engines/copy/attr.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const names[] = {
@@ -30,22 +31,51 @@ const char *cp_attr_name(enum cp_attr attr)
 	return names[attr];
 }
 
-const char *cp_attr_provenance(enum cp_attr attr)
+const char *cp_attr_provenance(enum cp_attr attr, unsigned natives)
 {
-	return attr == CP_ATTR_WB ? "native" : "emulated";
+	return natives & CP_ATTR_BIT(attr) ? "native" : "emulated";
 }
 
-int cp_attr_check(enum cp_attr attr, bool need_native, const char *lacks,
-		  struct cp_err *err)
+/* "uc or wc" */
+static const char *list_natives(unsigned natives, char *buf, size_t size)
 {
-	if (attr == CP_ATTR_WB)
+	unsigned left = natives;
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < NR_NAMES; i++) {
+		if (!(left & CP_ATTR_BIT(i)))
+			continue;
+		left &= ~CP_ATTR_BIT(i);
+		int n = snprintf(buf + at, size - at, "%s%s",
+				 !at	? ""
+				 : left ? ", "
+					: " or ",
+				 names[i]);
+		at += n > 0 && (size_t)n < size - at ? (size_t)n : 0;
+	}
+	return buf;
+}
+
+int cp_attr_check(enum cp_attr attr, unsigned natives, bool need_native,
+		  const char *lacks, struct cp_err *err)
+{
+	char list[32];
+
+	if (natives & CP_ATTR_BIT(attr))
 		return 0;
+	if (!(natives & CP_ATTR_BIT(CP_ATTR_WB)))
+		return cp_err_set(
+			err, CP_EXIT_USAGE, ENOTSUP,
+			"attr '%s' cannot be had on this media, nor emulated: it is "
+			"no write-back memory; expected attr %s",
+			names[attr], list_natives(natives, list, sizeof(list)));
 	if (need_native)
 		return cp_err_set(
 			err, CP_EXIT_USAGE, ENOTSUP,
 			"attr '%s' is emulated on this media and 'attr_native' wants it "
-			"real; expected attr wb, or no attr_native (a PCI BAR or "
-			"/dev/cp_memattr would give it natively: not in this version)",
+			"real; expected attr wb, no attr_native, or a media that has "
+			"it: bar (uc, wc) or memattr (all)",
 			names[attr]);
 	if (lacks)
 		return cp_err_set(
@@ -72,7 +102,8 @@ static const struct cp_copy_ops *widest(const struct cp_attr_row *row)
 int cp_attr_bind(const char *word, enum cp_dir dir, enum cp_attr attr,
 		 const struct cp_copy_ops **ret_ops, struct cp_err *err)
 {
-	int rc = cp_attr_check(attr, false, cp_attr_lacks(), err);
+	int rc =
+		cp_attr_check(attr, CP_ATTR_BIT(CP_ATTR_WB), false, cp_attr_lacks(), err);
 
 	if (rc)
 		return rc;

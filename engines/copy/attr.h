@@ -2,13 +2,14 @@
 /*
  * Cache attributes of the far side: which are real, which are played, and by what.
  *
- * The media of this version are write-back memory, so `wb` is native and `uc`, `wc` and
- * `wt` are emulated: a copy of the kernel's word (memcpy, nt, nt-both) is replaced by an
- * instruction sequence that leaves the far lines in the cache, or out of it, as the
- * attribute would, and waits where the attribute would. Cache and ordering instructions
- * only: no delay is tuned and nothing spins. The unit is the line of 64 bytes; the
- * processor's own merging and reading ahead of UC accesses is not played. What each row
- * executes is its `sequence`; docs/method.md says what that is worth.
+ * A media has some attributes natively (engines/media/media.h); a copy then needs nothing
+ * from here. On write-back memory `uc`, `wc` and `wt` are emulated: a copy of the
+ * kernel's word (memcpy, nt, nt-both) is replaced by an instruction sequence that leaves
+ * the far lines in the cache, or out of it, as the attribute would, and waits where the
+ * attribute would. Cache and ordering instructions only: no delay is tuned and nothing
+ * spins. The unit is the line of 64 bytes; the processor's own merging and reading ahead
+ * of UC accesses is not played. What each row executes is its `sequence`; docs/method.md
+ * says what that is worth.
  *
  * Order of calls: cp_attr_parse() -> cp_attr_check() before anything is opened ->
  * cp_copy_bind() with the attribute, once a direction. Nothing is decided per I/O.
@@ -37,21 +38,23 @@ extern const struct cp_attr_row cp_attr_rows[];
 /* "wb", "uc", "wc", "wt"; unknown: exit 2. */
 int cp_attr_parse(const char *name, enum cp_attr *ret_attr, struct cp_err *err);
 const char *cp_attr_name(enum cp_attr attr);
-/* On the media of this version: "native" or "emulated". */
-const char *cp_attr_provenance(enum cp_attr attr);
+/* "native" or "emulated". natives: the media's, CP_ATTR_BIT() each. */
+const char *cp_attr_provenance(enum cp_attr attr, unsigned natives);
 
 /* The CPU flag that emulation needs and this machine lacks; NULL when it has all. */
 const char *cp_attr_lacks(void);
 /* The same from CPUID: leaf 1 ECX and leaf 7 EBX. */
 const char *cp_attr_cpuid_lacks(uint32_t leaf1_ecx, uint32_t leaf7_ebx);
 
-/* Can the attribute be had? need_native: emulation will not do. lacks: as
- * cp_attr_lacks() says. Errors (exit 2) name the attribute and what would give it. */
-int cp_attr_check(enum cp_attr attr, bool need_native, const char *lacks,
-		  struct cp_err *err);
+/* Can the attribute be had on a media with these native ones? need_native: emulation
+ * will not do. lacks: as cp_attr_lacks() says. Emulation plays on write-back memory:
+ * where wb is not among the natives there is none. Errors (exit 2) name the attribute and
+ * what would give it. */
+int cp_attr_check(enum cp_attr attr, unsigned natives, bool need_native,
+		  const char *lacks, struct cp_err *err);
 
 /*
- * What cp_copy_bind() does for an attribute that is not wb. `nt` is memcpy on reads and
+ * What cp_copy_bind() does for an attribute that is emulated. `nt` is memcpy on reads and
  * nt-both on writes, as it is under wb. Errors (exit 2): a word without an emulation,
  * and those of cp_attr_check().
  */

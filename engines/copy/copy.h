@@ -27,9 +27,6 @@
 #include "engines/base/cell.h"
 #include "engines/base/err.h"
 
-/* Cache attribute of the far side; all but WB are emulated (attr.h). */
-enum cp_attr { CP_ATTR_WB, CP_ATTR_UC, CP_ATTR_WC, CP_ATTR_WT };
-
 typedef size_t (*cp_copy_fn)(void *dst, const void *src, size_t len, enum cp_dir dir,
 			     enum cp_attr attr);
 

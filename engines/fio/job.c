@@ -47,11 +47,14 @@ int cp_fio_get_file_size(struct thread_data *td, struct fio_file *f, bool mq)
 			td->files_index);
 		return 1;
 	}
-	if (!strncmp(cp_fio_option(td, "media"), "anon", 4)) {
+	const struct cp_media_ops *media = cp_media_of(cp_fio_option(td, "media"));
+
+	if (media && !media->takes_file) {
 		if (!extent) {
-			log_err("copypath: error: media 'anon' needs size= in bytes, and "
+			log_err("copypath: error: media '%s' needs size= in bytes, and "
 				"no "
-				"percentages in size, offset and offset_increment\n");
+				"percentages in size, offset and offset_increment\n",
+				media->name);
 			return 1;
 		}
 		f->real_file_size = extent;

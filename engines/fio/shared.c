@@ -48,9 +48,9 @@ static char *make_key(const struct thread_data *td, const char *file)
 
 static const char *media_file(const struct thread_data *td)
 {
-	bool anon = !strncmp(cp_fio_option(td, "media"), "anon", 4);
+	const struct cp_media_ops *ops = cp_media_of(cp_fio_option(td, "media"));
 
-	return anon ? "" : td->files[0]->file_name;
+	return ops && ops->takes_file ? td->files[0]->file_name : "";
 }
 
 static struct cp_shared *find(const char *key)

@@ -63,6 +63,7 @@ static int anon_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 		return rc;
 	}
 	media->base = map;
+	media->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	return 0;
 }
 
@@ -89,6 +90,7 @@ static int anon_probe(struct cp_err *err)
 const struct cp_media_ops cp_media_anon_ops = {
 	.name = "anon",
 	.help = "anonymous memory in small pages",
+	.attrs = CP_ATTR_BIT(CP_ATTR_WB),
 	.open = anon_open,
 	.sync = anon_sync,
 	.close = anon_close,

@@ -243,6 +243,8 @@ static int file_probe(struct cp_err *err)
 const struct cp_media_ops cp_media_file_ops = {
 	.name = "file",
 	.help = "an existing file, mapped shared",
+	.takes_file = true,
+	.attrs = CP_ATTR_BIT(CP_ATTR_WB),
 	.open = file_open,
 	.sync = file_sync,
 	.close = file_close,

@@ -6,6 +6,10 @@
  * Opening maps and faults in every page (reads never hit pages that were never written:
  * anon is filled with a pattern, a file's own bytes are read). It never truncates or
  * extends a file and writes no byte of it.
+ *
+ * A media has some cache attributes natively: its mapping really has them. Ordinary
+ * memory is wb, and the others can be emulated on it (engines/copy/attr.h); a media whose
+ * mask has no wb is no ordinary memory, and what it lacks cannot be had there at all.
  */
 #ifndef CP_ENGINES_MEDIA_MEDIA_H
 #define CP_ENGINES_MEDIA_MEDIA_H
@@ -14,13 +18,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engines/base/cell.h"
 #include "engines/base/err.h"
 
 struct cp_media_cfg {
 	const char *spec;     /* "anon", "file" */
-	const char *filename; /* file only */
+	const char *filename; /* of a media that takes one, else NULL */
 	uint64_t bytes;	      /* size of the range that will be used, from offset 0 */
 	bool writable;	      /* PROT_WRITE wanted */
+	enum cp_attr attr;    /* map it with this one if it is native there */
 	bool fault_in; /* touch every page now (the product always does; a test may not)
 			*/
 };
@@ -32,6 +38,10 @@ struct cp_media {
 	int node;	   /* node most pages are on, -1 unknown; from move_pages */
 	unsigned node_pct; /* share of sampled pages on that node */
 	bool persistent;   /* really persistent (pmem); false for tmpfs and page cache */
+	/* What is in the CPU's caches survives a power loss too: the platform flushes
+	 * them, so stores need no flush to be durable. false where not persistent. */
+	bool auto_flush;
+	uint64_t page_bytes;	/* of the mapping, as it came out; 0 unknown */
 	const char *provenance; /* "native" or "emulated" */
 	void *priv;
 };
@@ -39,6 +49,8 @@ struct cp_media {
 struct cp_media_ops {
 	const char *name;
 	const char *help;
+	bool takes_file; /* needs cfg.filename */
+	unsigned attrs;	 /* native ones, CP_ATTR_BIT() each */
 	int (*open)(struct cp_media *media, const struct cp_media_cfg *cfg,
 		    struct cp_err *err);
 	/* Make [offset, offset + len) as durable as this media can; DDIR_SYNC ends here.
@@ -51,6 +63,10 @@ struct cp_media_ops {
 extern const struct cp_media_ops *const cp_media_table[]; /* NULL-terminated */
 
 const struct cp_media_ops *cp_media_find(const char *name);
+/* Of the media that a spec ("anon:page=2m") names: its row, or NULL; and its native
+ * attributes, 0 when there is no such media. */
+const struct cp_media_ops *cp_media_of(const char *spec);
+unsigned cp_media_attrs(const char *spec);
 /* Errors: not enough memory (exit 4: asked and available in the text; checked against
  * MemAvailable before touching, so that the OOM killer is not the messenger), a file that
  * is missing, shorter than bytes, a directory or a device (exit 2 or 4). */

@@ -25,6 +25,21 @@ const struct cp_media_ops *cp_media_find(const char *name)
 	return NULL;
 }
 
+const struct cp_media_ops *cp_media_of(const char *spec)
+{
+	struct cp_spec parsed;
+	struct cp_err err;
+
+	return cp_spec_parse(spec, &parsed, &err) ? NULL : cp_media_find(parsed.name);
+}
+
+unsigned cp_media_attrs(const char *spec)
+{
+	const struct cp_media_ops *ops = cp_media_of(spec);
+
+	return ops ? ops->attrs : 0;
+}
+
 static int unknown_media(const char *name, struct cp_err *err)
 {
 	const char *words[NR_MEDIA + 1];

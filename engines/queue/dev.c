@@ -44,10 +44,15 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 /* Before anything is touched: can the attribute be had, and by this path? */
 static int open_attr(struct cp_dev *dev, struct cp_err *err)
 {
-	int rc = cp_attr_parse(dev->cfg.attr, &dev->attr, err);
+	unsigned natives = cp_media_attrs(dev->cfg.media);
+	int rc = cp_attr_parse(dev->cfg.attr, &dev->mapped, err);
 
-	if (!rc)
-		rc = cp_attr_check(dev->attr, dev->cfg.attr_native, cp_attr_lacks(), err);
+	if (rc || !natives) /* cp_media_open() says that there is no such media */
+		return rc;
+	rc = cp_attr_check(dev->mapped, natives, dev->cfg.attr_native, cp_attr_lacks(),
+			   err);
+	dev->attr_provenance = cp_attr_provenance(dev->mapped, natives);
+	dev->attr = natives & CP_ATTR_BIT(dev->mapped) ? CP_ATTR_WB : dev->mapped;
 	if (!rc && dev->attr != CP_ATTR_WB && strcmp(dev->arm.dma, "none") != 0)
 		rc = cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				"attr '%s' is emulated by copies of the CPU and 'dma' is "
@@ -130,6 +135,7 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 		.filename = cfg->filename,
 		.bytes = cfg->bytes,
 		.writable = cfg->writable,
+		.attr = dev->mapped,
 		.fault_in = true,
 	};
 	rc = cp_guard_get(err);

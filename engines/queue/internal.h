@@ -46,7 +46,9 @@ struct cp_dev {
 	struct cp_dev_cfg cfg;
 	struct cp_arm arm;
 	struct cp_media media;
-	enum cp_attr attr;
+	enum cp_attr mapped; /* what was asked */
+	enum cp_attr attr;   /* what copies emulate; wb where `mapped` is native */
+	const char *attr_provenance;
 	bool mq, irq, ring_full_cpu, simulated;
 
 	const struct cp_dma_ops *dma; /* NULL: none */

@@ -194,7 +194,7 @@ void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 	snprintf(out->provenance.media, sizeof(out->provenance.media), "%s",
 		 dev->media.provenance);
 	snprintf(out->provenance.attr, sizeof(out->provenance.attr), "%s",
-		 cp_attr_provenance(dev->attr));
+		 dev->attr_provenance);
 	snprintf(out->provenance.dma, sizeof(out->provenance.dma), "%s",
 		 dev->dma && !dev->no_channel ? dev->dma->provenance : "none");
 	out->llc_bytes = dev->cfg.topo->llc_bytes;

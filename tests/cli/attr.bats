@@ -85,7 +85,7 @@ workload() {
 @test "attr_native refuses an emulated attribute before any I/O and names what would do" {
 	run engine sync --rw=write --size=4m --attr=uc --copy=memcpy --attr_native=1
 	[ "$status" -ne 0 ]
-	[[ $output = *"attr 'uc' is emulated"*"expected attr wb"*"/dev/cp_memattr"* ]]
+	[[ $output = *"attr 'uc' is emulated"*"expected attr wb"*"memattr (all)"* ]]
 	[ ! -e side ]
 	run engine sync --rw=write --size=4m --attr=wb --copy=memcpy --attr_native=2
 	[ "$status" -ne 0 ]

@@ -220,15 +220,16 @@ static void unavailable_is_refused(void **state)
 		 "machine lacks; expected attr wb"},
 		{CP_ATTR_WC, true, NULL,
 		 "attr 'wc' is emulated on this media and 'attr_native' wants it real; "
-		 "expected attr wb, or no attr_native (a PCI BAR or /dev/cp_memattr "
-		 "would give it natively: not in this version)"},
+		 "expected attr wb, no attr_native, or a media that has it: bar (uc, wc) "
+		 "or "
+		 "memattr (all)"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < NR(cases); i++) {
 		struct cp_err err = {0};
-		int rc = cp_attr_check(cases[i].attr, cases[i].need_native,
-				       cases[i].lacks, &err);
+		int rc = cp_attr_check(cases[i].attr, CP_ATTR_BIT(CP_ATTR_WB),
+				       cases[i].need_native, cases[i].lacks, &err);
 
 		assert_int_equal(rc, cases[i].error ? -ENOTSUP : 0);
 		if (!cases[i].error)
@@ -238,7 +239,34 @@ static void unavailable_is_refused(void **state)
 	}
 }
 
-/* Description: the words of a context's `attr` are the attributes; only wb is native. */
+/* Description: what is native needs no CPU flag; where wb is not, nothing is emulated. */
+static void media_decides(void **state)
+{
+	const unsigned uc_wc = CP_ATTR_BIT(CP_ATTR_UC) | CP_ATTR_BIT(CP_ATTR_WC);
+	static const struct {
+		enum cp_attr attr;
+		const char *error;
+	} cases[] = {
+		{CP_ATTR_UC, NULL},
+		{CP_ATTR_WC, NULL},
+		{CP_ATTR_WB, "attr 'wb' cannot be had on this media, nor emulated: it is "
+			     "no write-back memory; expected attr uc or wc"},
+		{CP_ATTR_WT, "attr 'wt' cannot be had on this media, nor emulated: it is "
+			     "no write-back memory; expected attr uc or wc"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++) {
+		struct cp_err err = {0};
+		int rc = cp_attr_check(cases[i].attr, uc_wc, true, "clwb", &err);
+
+		assert_int_equal(rc, cases[i].error ? -ENOTSUP : 0);
+		if (cases[i].error)
+			assert_string_equal(err.msg, cases[i].error);
+	}
+}
+
+/* Description: the words of a context's `attr` are the attributes; wb alone is native. */
 static void names_agree_with_the_words(void **state)
 {
 	const struct cp_field *field = cp_field_find(cp_context_fields, "attr");
@@ -251,7 +279,7 @@ static void names_agree_with_the_words(void **state)
 
 		assert_int_equal(cp_attr_parse(field->words[nr], &attr, &err), 0);
 		assert_string_equal(cp_attr_name(attr), field->words[nr]);
-		assert_string_equal(cp_attr_provenance(attr),
+		assert_string_equal(cp_attr_provenance(attr, CP_ATTR_BIT(CP_ATTR_WB)),
 				    attr == CP_ATTR_WB ? "native" : "emulated");
 	}
 	assert_int_equal(nr, CP_ATTR_WT + 1);
@@ -266,6 +294,7 @@ int main(void)
 		cmocka_unit_test(words_are_bound),
 		cmocka_unit_test(missing_flag_is_named),
 		cmocka_unit_test(unavailable_is_refused),
+		cmocka_unit_test(media_decides),
 		cmocka_unit_test(names_agree_with_the_words),
 	};
 

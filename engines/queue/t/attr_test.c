@@ -115,7 +115,7 @@ static void refused_before_the_media(void **state)
 		bool native;
 		const char *error;
 	} cases[] = {
-		{"uc", "memcpy", "bio", "none", true, "expected attr wb, or no attr_nat"},
+		{"uc", "memcpy", "bio", "none", true, "expected attr wb, no attr_nat"},
 		{"up", "memcpy", "bio", "none", false, "unknown attr 'up'"},
 		{"wc", "memcpy", "mq", "sw", false,
 		 "'dma' is 'sw', which would go aroun"},
