@@ -23,7 +23,7 @@ static enum cp_json_need arm_need(const char *name)
 }
 
 /* Words are copied, not looked up: a record of a build that serves more is still read.
- * Numbers keep the range of their type, from min. */
+ * Numbers keep the range of their type, from min or what the field takes below it. */
 static int decode_fields(const struct cp_json_in *in, const struct cp_field *fields,
 			 enum cp_json_need (*need)(const char *name), uint32_t min,
 			 void *object)
@@ -32,6 +32,7 @@ static int decode_fields(const struct cp_json_in *in, const struct cp_field *fie
 		char *at = (char *)object + f->offset;
 		uint64_t wide = 0;
 		uint32_t narrow = 0;
+		uint32_t least = f->min < min ? (uint32_t)f->min : min;
 		int rc = 0;
 
 		switch (f->type) {
@@ -42,13 +43,13 @@ static int decode_fields(const struct cp_json_in *in, const struct cp_field *fie
 			break;
 		case CP_FIELD_SIZE:
 			memcpy(&wide, at, sizeof(wide));
-			rc = cp_json_in_u64(in, f->name, need(f->name), min, UINT64_MAX,
+			rc = cp_json_in_u64(in, f->name, need(f->name), least, UINT64_MAX,
 					    &wide);
 			memcpy(at, &wide, sizeof(wide));
 			break;
 		case CP_FIELD_UINT:
 			memcpy(&narrow, at, sizeof(narrow));
-			rc = cp_json_in_u32(in, f->name, need(f->name), min, UINT32_MAX,
+			rc = cp_json_in_u32(in, f->name, need(f->name), least, UINT32_MAX,
 					    &narrow);
 			memcpy(at, &narrow, sizeof(narrow));
 			break;

@@ -58,6 +58,10 @@ static void print_engine(FILE *out, const struct cp_plan *plan,
 		fputs("attr_native=1\n", out);
 	if (!strncmp(context->media, "file", 4))
 		fprintf(out, "filename=%s\n", plan->filename);
+	if (context->misalign_near)
+		fprintf(out, "misalign_near=%u\n", context->misalign_near);
+	if (context->misalign_far)
+		fprintf(out, "misalign_far=%u\n", context->misalign_far);
 	fprintf(out, "segment=%" PRIu64 "\n", cell->segment_bytes);
 	fprintf(out, "queue_mode=%s\npath=%s\ncopy=%s\n", arm->queue_mode, arm->path,
 		arm->copy);

@@ -37,6 +37,24 @@ bool cp_load_keys(struct cp_load *load, const struct cp_yaml_node *map, const ch
 	return true;
 }
 
+const char *const cp_load_misalign_keys[] = {"misalign_near", "misalign_far", NULL};
+
+void cp_load_misalign_misplaced(struct cp_load *load, const struct cp_yaml_node *map,
+				const char *what)
+{
+	for (size_t i = 0; cp_load_misalign_keys[i]; i++) {
+		const struct cp_yaml_node *node =
+			cp_yaml_get(map, cp_load_misalign_keys[i]);
+
+		if (node)
+			cp_yaml_problem_key(
+				load->doc, node,
+				"'%s' is of the workload and no %s's; expected "
+				"it under 'workload'",
+				cp_load_misalign_keys[i], what);
+	}
+}
+
 static bool value_good(struct cp_load *load, const char *name,
 		       const struct cp_field *field, void *obj,
 		       const struct cp_yaml_node *node)

@@ -27,6 +27,12 @@ static json_t *fields_to_json(const struct cp_field *fields, const void *obj)
 	return json;
 }
 
+/* Fields that manifests of before lack; they mean what happened then, the default. */
+static bool is_later(const char *name)
+{
+	return !strcmp(name, "misalign_near") || !strcmp(name, "misalign_far");
+}
+
 static int fields_from_json(const struct cp_field *fields, const json_t *json, void *obj,
 			    struct cp_err *err)
 {
@@ -40,6 +46,8 @@ static int fields_from_json(const struct cp_field *fields, const json_t *json, v
 				 (long long)json_integer_value(value));
 			text = number;
 		}
+		if (!value && is_later(fields[i].name))
+			continue;
 		if (!text)
 			return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
 					  "the manifest's config has a cell without '%s'",

@@ -22,11 +22,13 @@ static const char *const top_keys[] = {"schema",   "kind",	"name", "target",
 				       "budget",   "objective", NULL};
 static const char *const top_later[] = {"driver", "hosts", NULL};
 static const char *const target_keys[] = {
-	"media",	   "size", "node", "attr", "attr_native", "layer", "filename",
-	"allow_overwrite", NULL};
+	"media",	 "size",	 "node",     "attr",
+	"attr_native",	 "layer",	 "filename", "allow_overwrite",
+	"misalign_near", "misalign_far", NULL};
 static const char *const target_later[] = {"engine", NULL};
-static const char *const workload_keys[] = {"rw",      "bs",	  "numjobs",
-					    "iodepth", "segment", NULL};
+static const char *const workload_keys[] = {"rw",	    "bs",      "numjobs",
+					    "iodepth",	    "segment", "misalign_near",
+					    "misalign_far", NULL};
 static const char *const workload_later[] = {"rate_iops", "rwmixread", NULL};
 static const char *const run_keys[] = {"runtime", "ramp_time", "samples", "seed",
 				       "verify",  "corunner",  NULL};
@@ -175,6 +177,7 @@ static void load_target(struct cp_load *load)
 
 	if (!map)
 		return;
+	cp_load_misalign_misplaced(load, map, "target");
 	context_axis(load, map, "media", "media");
 	media_settings(load);
 	load_attr(load, map);
@@ -228,6 +231,8 @@ static void load_workload(struct cp_load *load)
 	context_axis(load, map, "bs", "bs");
 	context_axis(load, map, "numjobs", "numjobs");
 	context_axis(load, map, "iodepth", "iodepth");
+	context_axis(load, map, "misalign_near", "misalign_near");
+	context_axis(load, map, "misalign_far", "misalign_far");
 	cp_axes_add(load, &load->axes, "segment", NULL, NULL,
 		    cp_yaml_get(map, "segment"));
 }

@@ -70,6 +70,13 @@ void cp_load_problem(struct cp_load *load, const struct cp_yaml_node *node,
 bool cp_load_keys(struct cp_load *load, const struct cp_yaml_node *map, const char *what,
 		  const char *const *keys, const char *const *later);
 
+/* How the buffers lie is the workload's to say, for a target and its arms alike. Where
+ * `what` has such a key all the same (it must be among the keys it takes), that is said.
+ */
+extern const char *const cp_load_misalign_keys[]; /* NULL-terminated */
+void cp_load_misalign_misplaced(struct cp_load *load, const struct cp_yaml_node *map,
+				const char *what);
+
 void cp_load_arms(struct cp_load *load, const struct cp_yaml_node *arms);
 /* An option of fio that may be passed through. */
 bool cp_load_option_allowed(const char *key);

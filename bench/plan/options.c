@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engines/base/fiovalue.h"
+#include "engines/base/units.h"
 
 /* Options that only shape the load: which offsets, how fast, with what bytes, and how
  * many writes a flush. */
@@ -54,7 +55,8 @@ static const struct {
 	 "attr_native layer segment sidecar ",
 	 "the harness sets it from 'target'"},
 	{" rw readwrite bs blocksize bsrange bssplit blocksize_range iodepth numjobs "
-	 "size filesize io_size io_limit offset offset_increment offset_align rwmixread "
+	 "misalign_near misalign_far size filesize io_size io_limit offset "
+	 "offset_increment offset_align rwmixread "
 	 "rwmixwrite bs_unaligned number_ios ba blockalign ",
 	 "it belongs in 'workload'"},
 	{" runtime timeout time_based ramp_time startdelay loops randseed allrandrepeat "
@@ -117,6 +119,29 @@ static bool key_allowed(struct cp_load *load, const struct cp_yaml_node *node)
 	return false;
 }
 
+/* fio adds it to where the buffers begin: what is no whole line would be a misalignment
+ * that no record knows of, what is no whole page one beside misalign_near. */
+static bool align_good(struct cp_load *load, const struct cp_yaml_node *node,
+		       const char *value)
+{
+	uint64_t unit = 64, bytes = 0;
+
+	for (size_t i = 0; i < load->axes.nr; i++) {
+		const struct cp_axis *axis = &load->axes.axis[i];
+
+		for (size_t k = 0; !strcmp(axis->name, "misalign_near") && k < axis->nr;
+		     k++)
+			unit = strcmp(axis->nodes[k]->text, "0") ? 4096 : unit;
+	}
+	if (!cp_size_parse(value, &bytes) && !(bytes % unit))
+		return true;
+	cp_yaml_problem(load->doc, node,
+			"'%s' is '%s', which misaligns the buffers; expected a multiple "
+			"of %u, or 'misalign_near' in 'workload'",
+			node->key, value, (unsigned)unit);
+	return false;
+}
+
 /* The zoned mode resets zones, which is no access pattern. */
 static bool value_good(struct cp_load *load, const struct cp_yaml_node *node,
 		       const char *value)
@@ -130,6 +155,8 @@ static bool value_good(struct cp_load *load, const struct cp_yaml_node *node,
 		cp_load_problem(load, node, &err);
 		return false;
 	}
+	if (strstr(node->key, "mem_align"))
+		return align_good(load, node, value);
 	return strcmp(node->key, "zonemode") != 0 ||
 	       cp_yaml_word(load->doc, node, node->key, zonemodes) >= 0;
 }

@@ -122,10 +122,11 @@ int cp_plan_policy_check(const struct cp_plan *plan, const char *fio_version,
 /* Some arm has a policy, so that cp_plan_policy_check() has something to do. */
 bool cp_plan_has_policy(const struct cp_plan *plan);
 /*
- * Make a missing file target with `size` bytes of pattern (whole or not at all). Sets
- * plan->created when it did. A file that appeared since the check is checked as one that
- * was there, and one that appears meanwhile is left as it is (exit 2). *interrupted
- * non-zero (may be NULL) ends it (exit 130).
+ * Make a missing file target with `size` bytes of pattern, and as many more as the widest
+ * misalign_far of a cell asks (whole or not at all). Sets plan->created when it did. A
+ * file that appeared since the check is checked as one that was there, and one that
+ * appears meanwhile is left as it is (exit 2). *interrupted non-zero (may be NULL) ends
+ * it (exit 130).
  */
 int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
 			struct cp_err *err);

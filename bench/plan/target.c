@@ -31,6 +31,22 @@ static bool writes_file(const struct cp_plan *plan)
 	return false;
 }
 
+/* What the target's file has to hold: the size, behind the widest misalign_far. */
+static uint64_t file_bytes(const struct cp_plan *plan, uint32_t *ret_far)
+{
+	uint32_t far = 0;
+
+	for (size_t i = 0; i < plan->nr_cells; i++) {
+		const struct cp_context *c = &plan->cells[i].context;
+
+		if (!strncmp(c->media, "file", 4) && c->misalign_far > far)
+			far = c->misalign_far;
+	}
+	if (ret_far)
+		*ret_far = far;
+	return plan->size + far;
+}
+
 static uint64_t mem_available(void)
 {
 	FILE *file = fopen("/proc/meminfo", "re");
@@ -55,7 +71,7 @@ static int check_memory(const struct cp_plan *plan, struct cp_err *err)
 		uint64_t bytes = (uint64_t)c->numjobs * c->iodepth * c->bs; /* buffers */
 
 		if (!strncmp(c->media, "anon", 4))
-			bytes += plan->size;
+			bytes += plan->size + c->misalign_far;
 		most = bytes > most ? bytes : most;
 	}
 	/* A twentieth is left to everybody else. */
@@ -116,12 +132,13 @@ static int check_space(const struct cp_plan *plan, struct cp_err *err)
 				  "path in one",
 				  plan->filename, dir);
 	uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
-	if (free_bytes >= plan->size)
+	uint64_t bytes = file_bytes(plan, NULL);
+	if (free_bytes >= bytes)
 		return 0;
 	return cp_err_set(err, CP_EXIT_INVALID, ENOSPC,
 			  "no space for '%s': %s needed, %s free; expected a smaller "
 			  "'size'",
-			  plan->filename, cp_size_format(plan->size, need, sizeof(need)),
+			  plan->filename, cp_size_format(bytes, need, sizeof(need)),
 			  cp_size_format(free_bytes >> 10 << 10, have, sizeof(have)));
 }
 
@@ -129,30 +146,45 @@ static int check_space(const struct cp_plan *plan, struct cp_err *err)
 static int check_holes(const struct cp_plan *plan, const struct stat *st,
 		       struct cp_err *err)
 {
-	uint64_t there = (uint64_t)st->st_blocks * 512;
+	uint64_t there = (uint64_t)st->st_blocks * 512, bytes = file_bytes(plan, NULL);
 	char need[24], have[24];
 	struct statvfs fs;
 
-	if (there >= plan->size || statvfs(plan->filename, &fs))
+	if (there >= bytes || statvfs(plan->filename, &fs))
 		return 0;
 	uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 
-	if (free_bytes >= plan->size - there)
+	if (free_bytes >= bytes - there)
 		return 0;
-	return cp_err_set(err, CP_EXIT_INVALID, ENOSPC,
-			  "no space to fill the holes of '%s': up to %s needed, %s free; "
-			  "expected a smaller 'size' or a file without holes",
-			  plan->filename,
-			  cp_size_format((plan->size - there + 1023) >> 10 << 10, need,
-					 sizeof(need)),
-			  cp_size_format(free_bytes >> 10 << 10, have, sizeof(have)));
+	return cp_err_set(
+		err, CP_EXIT_INVALID, ENOSPC,
+		"no space to fill the holes of '%s': up to %s needed, %s free; "
+		"expected a smaller 'size' or a file without holes",
+		plan->filename,
+		cp_size_format((bytes - there + 1023) >> 10 << 10, need, sizeof(need)),
+		cp_size_format(free_bytes >> 10 << 10, have, sizeof(have)));
+}
+
+static int too_short(const struct cp_plan *plan, long long have, uint32_t far,
+		     struct cp_err *err)
+{
+	char need[24], behind[64] = "";
+
+	if (far)
+		snprintf(behind, sizeof(behind), " and the misalign_far before it, %u",
+			 far);
+	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			  "'%s' has %lld bytes, fewer than the target's size, %s%s; "
+			  "expected a longer file or a smaller 'size'",
+			  plan->filename, have,
+			  cp_size_format(plan->size, need, sizeof(need)), behind);
 }
 
 static int check_file(const struct cp_plan *plan, struct cp_err *err)
 {
 	const char *name = plan->filename, *use;
 	struct stat st;
-	char need[24];
+	uint32_t far;
 
 	if (stat(name, &st))
 		return errno == ENOENT ? check_space(plan, err)
@@ -171,12 +203,8 @@ static int check_file(const struct cp_plan *plan, struct cp_err *err)
 		return cp_err_set(err, CP_EXIT_USAGE, EBUSY,
 				  "'%s' is in use as %s; expected a file nobody uses",
 				  name, use);
-	if ((uint64_t)st.st_size < plan->size)
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "'%s' has %lld bytes, fewer than the target's size, "
-				  "%s; expected a longer file or a smaller 'size'",
-				  name, (long long)st.st_size,
-				  cp_size_format(plan->size, need, sizeof(need)));
+	if ((uint64_t)st.st_size < file_bytes(plan, &far))
+		return too_short(plan, (long long)st.st_size, far, err);
 	if (writes_file(plan) && !plan->allow_overwrite && !plan->created)
 		return cp_err_set(err, CP_EXIT_USAGE, EEXIST,
 				  "'%s' exists and the workload writes; expected "
@@ -274,7 +302,7 @@ int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
 		state = state * 6364136223846793005ULL + 1442695040888963407ULL;
 		block[i] = (unsigned char)(state >> 56);
 	}
-	for (uint64_t left = plan->size; left;) {
+	for (uint64_t left = file_bytes(plan, NULL); left;) {
 		size_t len = left < sizeof(block) ? (size_t)left : sizeof(block);
 
 		if (interrupted && *interrupted)

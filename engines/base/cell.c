@@ -39,6 +39,10 @@ const struct cp_field cp_context_fields[] = {
 	 .words = WORDS("anon", "file"), .help = "where the far bytes live"},
 	{IN(cp_context, corunner), .type = CP_FIELD_WORD, .def = "none",
 	 .words = WORDS("none"), .help = "load that runs beside the I/O"},
+	{IN(cp_context, misalign_near), .type = CP_FIELD_UINT, .min = 0, .max = 4095,
+	 .def = "0", .help = "bytes by which buffers start behind a page border"},
+	{IN(cp_context, misalign_far), .type = CP_FIELD_UINT, .min = 0, .max = 4095,
+	 .def = "0", .help = "bytes by which the device starts behind a page border"},
 	{.name = NULL},
 };
 

@@ -39,6 +39,9 @@ struct cp_context {
 	char attr[CP_WORD_MAX];	      /* wb; uc wc wt emulated */
 	char media[CP_SPEC_TEXT_MAX]; /* anon, file */
 	char corunner[CP_WORD_MAX];   /* none */
+	uint32_t misalign_near; /* bytes: each caller's buffer starts so far behind a page
+				 */
+	uint32_t misalign_far;	/* bytes: so does byte 0 of the device in its mapping */
 };
 
 struct cp_arm {

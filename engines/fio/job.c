@@ -72,6 +72,8 @@ int cp_fio_get_file_size(struct thread_data *td, struct fio_file *f, bool mq)
 			td->error = EINVAL;
 			return rc;
 		}
+		if (cp_fio_far_size(td, f))
+			return 1;
 		if (!extent)
 			extent = f->real_file_size;
 	}
@@ -119,8 +121,10 @@ int cp_fio_post_init(struct thread_data *td)
 
 		for (unsigned long long at = 0; buf && at < bytes; at += 4096)
 			buf[at] = buf[at];
+		if (buf) /* one that starts behind a page border ends a page later */
+			buf[bytes - 1] = buf[bytes - 1];
 	}
-	return 0;
+	return cp_fio_near_check(td);
 }
 
 /* The device was opened in init(), before fio's clock started. */

@@ -42,6 +42,19 @@ const char *cp_fio_option(const struct thread_data *td, const char *name);
 /* Fill context-like and arm settings; complains through log_err. */
 int cp_fio_parse(const struct thread_data *td, bool mq, struct cp_dev_cfg *cfg,
 		 struct cp_err *err);
+/* The part of a context that the engine's options say; the rest has its defaults. */
+int cp_fio_context(const struct thread_data *td, struct cp_context *context,
+		   struct cp_err *err);
+
+/* misalign.c. Each complains through log_err and returns fio's "not zero". */
+/* Before the job runs: have fio place its buffers `near` bytes behind a page border. With
+ * iodepth above 1 that holds for all of them only where bs is a multiple of 64 bytes, and
+ * another bs is refused; so is an iomem_align that moves buffers off a line. */
+int cp_fio_near_place(struct thread_data *td, uint32_t near);
+/* Once the buffers are there: do they lie as asked? */
+int cp_fio_near_check(struct thread_data *td);
+/* A file's size as fio is to see it: without the bytes before misalign_far. */
+int cp_fio_far_size(struct thread_data *td, struct fio_file *f);
 
 /* shared.c: call from the main thread, then from the jobs */
 int cp_shared_announce(struct thread_data *td, bool mq, uint64_t extent);

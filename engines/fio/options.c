@@ -44,6 +44,9 @@ struct fio_option cp_fio_option_table[] = {
 	OPT(22, "unroll", NULL, "lines a turn of the copy kernel: 1, 2, 4 or 8"),
 	OPT(23, "prefetch", NULL, "ahead of its loads: none, nta or t0[:distance=BYTES]"),
 	OPT(24, "attr_native", "0", "1: refuse an attribute that is only emulated"),
+	OPT(25, "misalign_near", "0",
+	    "bytes by which buffers start behind a page border"),
+	OPT(26, "misalign_far", "0", "bytes by which the device starts behind a page"),
 	{.name = NULL},
 };
 _Static_assert(sizeof(cp_fio_option_table) / sizeof(struct fio_option) - 1 <=
@@ -91,15 +94,16 @@ static int parse_arm(const struct thread_data *td, struct cp_arm *arm, struct cp
 	return rc;
 }
 
-static int parse_context(const struct thread_data *td, struct cp_err *err)
+int cp_fio_context(const struct thread_data *td, struct cp_context *context,
+		   struct cp_err *err)
 {
-	static const char *const names[] = {"media", "attr", "layer"};
-	struct cp_context context;
+	static const char *const names[] = {"media", "attr", "layer", "misalign_near",
+					    "misalign_far"};
 
-	cp_context_init(&context);
-	for (unsigned i = 0; i < 3; i++) {
+	cp_context_init(context);
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		int rc = cp_field_parse(cp_field_find(cp_context_fields, names[i]),
-					&context, cp_fio_option(td, names[i]), err);
+					context, cp_fio_option(td, names[i]), err);
 		if (rc) {
 			cp_err_prefix(err, "engine option");
 			return rc;
@@ -112,11 +116,12 @@ int cp_fio_parse(const struct thread_data *td, bool mq, struct cp_dev_cfg *cfg,
 		 struct cp_err *err)
 {
 	const char *mode = mq ? "mq" : "bio";
+	struct cp_context context;
 	uint64_t force, native;
 
 	cp_arm_init(&cfg->arm);
 	snprintf(cfg->arm.queue_mode, sizeof(cfg->arm.queue_mode), "%s", mode);
-	int rc = parse_context(td, err);
+	int rc = cp_fio_context(td, &context, err);
 
 	if (!rc)
 		rc = parse_arm(td, &cfg->arm, err);
@@ -147,5 +152,7 @@ int cp_fio_parse(const struct thread_data *td, bool mq, struct cp_dev_cfg *cfg,
 	cfg->layer = cp_fio_option(td, "layer");
 	cfg->attr = cp_fio_option(td, "attr");
 	cfg->numa = "local";
+	cfg->misalign_near = context.misalign_near;
+	cfg->misalign_far = context.misalign_far;
 	return cp_arm_resolve(&cfg->arm, err);
 }

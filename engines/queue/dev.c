@@ -106,6 +106,31 @@ static void set_segment(struct cp_dev *dev, uint64_t segment)
 	dev->segment_shift = pow2 ? __builtin_ctzll(segment) : -1;
 }
 
+/* Byte 0 of the device is byte cfg->misalign_far of the media: added here, and nowhere
+ * else. */
+static int open_media(struct cp_dev *dev, struct cp_err *err)
+{
+	const struct cp_dev_cfg *cfg = &dev->cfg;
+	bool fits = cfg->bytes <= UINT64_MAX - cfg->misalign_far;
+	const struct cp_media_cfg media = {
+		.spec = cfg->media,
+		.filename = cfg->filename,
+		.bytes = fits ? cfg->bytes + cfg->misalign_far : UINT64_MAX,
+		.writable = cfg->writable,
+		.attr = dev->mapped,
+		.fault_in = true,
+	};
+	int rc = cp_media_open(&media, &dev->media, err);
+
+	if (rc && cfg->misalign_far)
+		cp_err_prefix(err, "with misalign_far %u", cfg->misalign_far);
+	if (rc)
+		return rc;
+	dev->far = dev->media.base + cfg->misalign_far;
+	dev->far_bytes = cfg->bytes;
+	return 0;
+}
+
 int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp_err *err)
 {
 	struct cp_dev *dev = calloc(1, sizeof(*dev));
@@ -130,18 +155,10 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 	rc = open_dma(dev, err);
 	if (rc)
 		goto out_free;
-	const struct cp_media_cfg media = {
-		.spec = cfg->media,
-		.filename = cfg->filename,
-		.bytes = cfg->bytes,
-		.writable = cfg->writable,
-		.attr = dev->mapped,
-		.fault_in = true,
-	};
 	rc = cp_guard_get(err);
 	if (rc)
 		goto out_free;
-	rc = cp_media_open(&media, &dev->media, err);
+	rc = open_media(dev, err);
 	if (rc)
 		goto out_guard;
 	rc = cp_dev_routes(dev, err);

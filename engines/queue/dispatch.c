@@ -10,7 +10,7 @@
 void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *route,
 		uint64_t from)
 {
-	unsigned char *far = sub->dev->media.base + io->offset + from;
+	unsigned char *far = sub->dev->far + io->offset + from;
 	unsigned char *near = (unsigned char *)io->near + from;
 	size_t len = (size_t)(io->bytes - from);
 	bool read = io->dir == CP_DIR_READ;
@@ -118,8 +118,8 @@ static uint64_t offload(struct cp_sub *sub, struct cp_io *io)
 	while (at < io->bytes) {
 		unsigned nr = gather(dev, io, at, sg, &len);
 		int rc = dev->dma->prep_memcpy_sg(hctx->chan, io->dir,
-						  dev->media.base + io->offset + at, sg,
-						  nr, flags, io);
+						  dev->far + io->offset + at, sg, nr,
+						  flags, io);
 		if (rc == -EAGAIN) {
 			if (dev->ring_full_cpu)
 				return at;
@@ -153,8 +153,8 @@ static inline bool offload_one(struct cp_sub *sub, struct cp_io *io)
 	struct cp_dma_sg sg = {.addr = io->near, .len = (size_t)io->bytes};
 
 	if (io->bytes > dev->segment ||
-	    dev->dma->prep_memcpy_sg(hctx->chan, io->dir, dev->media.base + io->offset,
-				     &sg, 1, dev->irq ? CP_DMA_INTERRUPT : 0, io) != 0)
+	    dev->dma->prep_memcpy_sg(hctx->chan, io->dir, dev->far + io->offset, &sg, 1,
+				     dev->irq ? CP_DMA_INTERRUPT : 0, io) != 0)
 		return false;
 	io->pieces = 1;
 	io->dma_bytes = io->bytes;

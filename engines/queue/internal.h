@@ -46,6 +46,8 @@ struct cp_dev {
 	struct cp_dev_cfg cfg;
 	struct cp_arm arm;
 	struct cp_media media;
+	unsigned char *far;  /* byte 0 of the device: misalign_far bytes into the media */
+	uint64_t far_bytes;  /* from there on; the media is longer */
 	enum cp_attr mapped; /* what was asked */
 	enum cp_attr attr;   /* what copies emulate; wb where `mapped` is native */
 	const char *attr_provenance;
@@ -123,9 +125,8 @@ static inline uint32_t cp_dev_segments(const struct cp_dev *dev, uint64_t bytes)
  */
 static inline bool cp_io_in_bounds(const struct cp_dev *dev, const struct cp_io *io)
 {
-	return io->bytes <= dev->media.bytes &&
-	       io->offset <= dev->media.bytes - io->bytes &&
-	       !cp_copy_overlap(dev->media.base + io->offset, io->near, io->bytes);
+	return io->bytes <= dev->far_bytes && io->offset <= dev->far_bytes - io->bytes &&
+	       !cp_copy_overlap(dev->far + io->offset, io->near, io->bytes);
 }
 
 /* Out of range: fails as a whole, before anything is touched. */

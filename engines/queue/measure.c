@@ -198,7 +198,7 @@ void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 	snprintf(out->provenance.dma, sizeof(out->provenance.dma), "%s",
 		 dev->dma && !dev->no_channel ? dev->dma->provenance : "none");
 	out->llc_bytes = dev->cfg.topo->llc_bytes;
-	out->media_bytes = dev->media.bytes;
+	out->media_bytes = dev->far_bytes;
 	out->nr_hctx = dev->nr_hctx;
 	out->queue_depth = dev->mq ? dev->arm.queue_depth : 0;
 	pthread_mutex_lock(&dev->lock);

@@ -55,6 +55,9 @@ struct cp_dev_cfg {
 	const char *layer, *attr, *numa;
 	bool attr_native; /* an emulated attribute will not do */
 	uint64_t bytes;	  /* used range, from 0 */
+	/* Bytes. far: byte 0 is this byte of the media, which is so much longer. near:
+	 * what the callers say of their buffers, which are theirs to place. */
+	uint32_t misalign_near, misalign_far;
 	bool writable;
 	bool dir_used[2];  /* directions that will be used: their kernels must exist */
 	uint64_t segment;  /* bytes of one near segment; > 0 */

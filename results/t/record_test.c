@@ -57,6 +57,8 @@ static void fill(struct cp_record *record)
 	record->metrics[CP_METRIC_LAT_P99] = 0.1;
 	record->has_proof = true;
 	record->proof.bytes_cpu = 1048576;
+	record->context.misalign_near = 8;
+	record->context.misalign_far = 16;
 	record->proof.fallback.ring_full = 7;
 	snprintf(record->proof.copy, sizeof(record->proof.copy), "nt-avx512");
 }
@@ -98,7 +100,8 @@ static void test_key_order(void **state)
 		"\"host\":\"h\"",
 		"\"context\":{\"rw\":\"read\",\"bs\":65536,\"numjobs\":1,\"iodepth\":1,"
 		"\"segments\":16,\"numa\":\"local\",\"layer\":\"none\",\"attr\":\"wb\","
-		"\"media\":\"anon\",\"corunner\":\"none\"}",
+		"\"media\":\"anon\",\"corunner\":\"none\",\"misalign_near\":8,"
+		"\"misalign_far\":16}",
 		"\"arm\":{\"name\":",
 		"\"queue_mode\":\"bio\"",
 		"\"batch\":1",
@@ -221,6 +224,11 @@ static const struct {
 	{"{\"schema\":\"1\"}", "'schema' is a text; expected an integer"},
 	{"{\"schema\":1,\"run\":7}", "'run' is an integer; expected a text"},
 	{WITH(HEAD, "\"context\":[]", ARM, METRICS), "'context' is a list"},
+	{WITH(HEAD,
+	      "\"context\":{\"rw\":\"read\",\"bs\":1,\"numjobs\":1,\"iodepth\":1,"
+	      "\"media\":\"anon\",\"misalign_far\":-8}",
+	      ARM, METRICS),
+	 "'context.misalign_far' is -8; expected 0 to"},
 	{WITH(HEAD, "\"context\":{\"rw\":\"read\"}", ARM, METRICS),
 	 "'context.bs' is missing"},
 	{WITH(HEAD,

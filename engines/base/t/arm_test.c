@@ -211,7 +211,8 @@ static void test_key(void **state)
 	assert_string_equal(
 		key,
 		"read bs=4096 numjobs=1 iodepth=1 segments=1 numa=local layer=none "
-		"attr=wb media=anon corunner=none | mq/auto copy=auto unroll=4 "
+		"attr=wb media=anon corunner=none misalign_near=0 misalign_far=0 "
+		"| mq/auto copy=auto unroll=4 "
 		"prefetch=none flush=none "
 		"completion=poll dma=sw dma_thresh_read=65536 dma_thresh_write=32768 "
 		"dma_min_segments=0 ring_full=wait q_per_node=8 queue_depth=128 "

@@ -25,7 +25,7 @@ static void overlap_is_out_of_bounds(void **state)
 		{0, BYTES - 1, 2, false}, /* behind the end */
 	};
 	static unsigned char media[BYTES];
-	struct cp_dev dev = {.media = {.base = media, .bytes = BYTES}};
+	struct cp_dev dev = {.far = media, .far_bytes = BYTES};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
