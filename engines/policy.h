@@ -28,6 +28,7 @@ struct cp_range { /* inclusive; min 0 = from the start, max CP_POLICY_OPEN = ope
 struct cp_when {
 	enum cp_dir dir; /* rw: read or write */
 	char layer[CP_SPEC_TEXT_MAX], attr[CP_WORD_MAX], numa[CP_WORD_MAX];
+	uint32_t misalign_near, misalign_far;
 	struct cp_range jobs, load, segments;
 };
 
@@ -134,11 +135,11 @@ struct cp_policy_table {
 	struct cp_action actions[CP_PICK_ACTIONS_MAX];
 };
 
-/* Select the rules of one layer, attr and numa and compile them; where several rules
- * match, the first in the file wins; where none does, the default answers. */
-int cp_policy_compile(const struct cp_policy *policy, const char *layer, const char *attr,
-		      const char *numa, struct cp_policy_table **ret_table,
-		      struct cp_err *err);
+/* Select the rules of the layer, attr, numa, misalign_near and misalign_far of a context
+ * and compile them; where several rules match, the first in the file wins; where none
+ * does, the default answers. */
+int cp_policy_compile(const struct cp_policy *policy, const struct cp_context *context,
+		      struct cp_policy_table **ret_table, struct cp_err *err);
 void cp_policy_table_free(struct cp_policy_table *table);
 
 /* The row of a submitter whose jobs and load are fixed; segments vary with the request.

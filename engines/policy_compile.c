@@ -34,11 +34,13 @@ static bool when_holds(const struct cp_when *when, const struct key *key)
 	       range_holds(&when->segments, key->segments);
 }
 
-static bool when_is(const struct cp_when *when, const char *layer, const char *attr,
-		    const char *numa)
+/* Does the rule belong to the table that this context selects? */
+static bool when_is(const struct cp_when *when, const struct cp_context *context)
 {
-	return !strcmp(when->layer, layer) && !strcmp(when->attr, attr) &&
-	       !strcmp(when->numa, numa);
+	return !strcmp(when->layer, context->layer) &&
+	       !strcmp(when->attr, context->attr) && !strcmp(when->numa, context->numa) &&
+	       when->misalign_near == context->misalign_near &&
+	       when->misalign_far == context->misalign_far;
 }
 
 static uint64_t size_above(const struct cp_rule *rule, unsigned i)
@@ -90,8 +92,7 @@ bool cp_policy_answer(const struct cp_policy *policy, const struct cp_context *c
 	for (unsigned i = 0; i < policy->nr_rules; i++) {
 		const struct cp_rule *rule = &policy->rules[i];
 
-		if (!when_is(&rule->when, context->layer, context->attr, context->numa) ||
-		    !when_holds(&rule->when, &key))
+		if (!when_is(&rule->when, context) || !when_holds(&rule->when, &key))
 			continue;
 		const struct cp_policy_size *size = rule_size(rule, context->bs);
 
@@ -109,7 +110,7 @@ bool cp_policy_answer(const struct cp_policy *policy, const struct cp_context *c
 
 struct compile {
 	const struct cp_policy *policy;
-	const struct cp_rule **rules; /* those of the layer, attr and numa */
+	const struct cp_rule **rules; /* those of the context's table */
 	unsigned nr_rules;
 	struct cp_policy_table *table;
 	struct cp_err *err;
@@ -328,9 +329,8 @@ static int compile(const struct compile *c)
 	return fill_rows(c, jobs, load, segments);
 }
 
-int cp_policy_compile(const struct cp_policy *policy, const char *layer, const char *attr,
-		      const char *numa, struct cp_policy_table **ret_table,
-		      struct cp_err *err)
+int cp_policy_compile(const struct cp_policy *policy, const struct cp_context *context,
+		      struct cp_policy_table **ret_table, struct cp_err *err)
 {
 	struct compile c = {.policy = policy, .err = err};
 	int rc = 0;
@@ -343,7 +343,7 @@ int cp_policy_compile(const struct cp_policy *policy, const char *layer, const c
 		goto out_free;
 	}
 	for (unsigned i = 0; i < policy->nr_rules; i++)
-		if (when_is(&policy->rules[i].when, layer, attr, numa))
+		if (when_is(&policy->rules[i].when, context))
 			c.rules[c.nr_rules++] = &policy->rules[i];
 	rc = compile(&c);
 	if (rc)

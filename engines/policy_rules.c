@@ -42,13 +42,15 @@ static void read_range(struct cp_yaml *doc, const struct cp_yaml_node *map,
 static void read_when(struct cp_yaml *doc, const struct cp_yaml_node *rule,
 		      struct cp_when *when)
 {
-	static const char *const keys[] = {"rw",   "layer", "attr",	"numa",
-					   "jobs", "load",  "segments", NULL};
+	static const char *const keys[] = {
+		"rw",		"layer", "attr", "numa",     "misalign_near",
+		"misalign_far", "jobs",	 "load", "segments", NULL};
 	const struct cp_yaml_node *map = cp_yaml_get(rule, "when");
 
 	snprintf(when->layer, sizeof(when->layer), "none");
 	snprintf(when->attr, sizeof(when->attr), "wb");
 	snprintf(when->numa, sizeof(when->numa), "local");
+	when->misalign_near = when->misalign_far = 0;
 	when->jobs = when->load = when->segments = (struct cp_range){0, CP_POLICY_OPEN};
 	if (!map) {
 		cp_yaml_problem(doc, rule,
@@ -67,6 +69,8 @@ static void read_when(struct cp_yaml *doc, const struct cp_yaml_node *rule,
 	cp_policy_read_text(doc, map, "layer", when->layer, sizeof(when->layer));
 	cp_policy_read_text(doc, map, "attr", when->attr, sizeof(when->attr));
 	cp_policy_read_text(doc, map, "numa", when->numa, sizeof(when->numa));
+	cp_policy_read_uint(doc, map, "misalign_near", 4095, &when->misalign_near);
+	cp_policy_read_uint(doc, map, "misalign_far", 4095, &when->misalign_far);
 	read_range(doc, map, "jobs", JOBS_TOP, &when->jobs);
 	read_range(doc, map, "load", LOAD_TOP, &when->load);
 	read_range(doc, map, "segments", SEGMENTS_TOP, &when->segments);

@@ -146,6 +146,9 @@ static void put_when(FILE *out, const struct cp_when *when)
 	put_key_text(out, "layer", when->layer);
 	put_key_text(out, ", attr", when->attr);
 	put_key_text(out, ", numa", when->numa);
+	if (when->misalign_near || when->misalign_far)
+		fprintf(out, ", misalign_near: %u, misalign_far: %u", when->misalign_near,
+			when->misalign_far);
 	put_range(out, "jobs", &when->jobs);
 	put_range(out, "load", &when->load);
 	put_range(out, "segments", &when->segments);

@@ -13,7 +13,9 @@ static int context_cmp(const struct cp_context *a, const struct cp_context *b)
 	const char *const texts[][2] = {{a->rw, b->rw},	      {a->layer, b->layer},
 					{a->attr, b->attr},   {a->numa, b->numa},
 					{a->media, b->media}, {a->corunner, b->corunner}};
-	const uint64_t numbers[][2] = {{a->numjobs, b->numjobs},
+	const uint64_t numbers[][2] = {{a->misalign_near, b->misalign_near},
+				       {a->misalign_far, b->misalign_far},
+				       {a->numjobs, b->numjobs},
 				       {a->iodepth, b->iodepth},
 				       {a->bs, b->bs},
 				       {a->segments, b->segments}};

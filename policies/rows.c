@@ -115,7 +115,8 @@ static int insert(struct learn_curve *curve, const struct learn_cell *cell,
 static bool same_table(const struct cp_context *a, const struct cp_context *b)
 {
 	return cp_context_dir(a) == cp_context_dir(b) && !strcmp(a->layer, b->layer) &&
-	       !strcmp(a->attr, b->attr) && !strcmp(a->numa, b->numa);
+	       !strcmp(a->attr, b->attr) && !strcmp(a->numa, b->numa) &&
+	       a->misalign_near == b->misalign_near && a->misalign_far == b->misalign_far;
 }
 
 /* A policy cannot tell these apart at run time, so it must not average over them. */

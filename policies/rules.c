@@ -63,6 +63,8 @@ static struct cp_rule *rule_new(const struct learn_row *row, struct cp_policy *p
 	memcpy(rule->when.layer, row->key.layer, sizeof(rule->when.layer));
 	memcpy(rule->when.attr, row->key.attr, sizeof(rule->when.attr));
 	memcpy(rule->when.numa, row->key.numa, sizeof(rule->when.numa));
+	rule->when.misalign_near = row->key.misalign_near;
+	rule->when.misalign_far = row->key.misalign_far;
 	rule->when.jobs = row->jobs;
 	rule->when.load = row->load;
 	rule->when.segments = (struct cp_range){1, CP_POLICY_OPEN};

@@ -37,6 +37,13 @@ static void put_range(FILE *out, const char *what, const struct cp_range *range)
 		fprintf(out, ", %s %u to %u", what, range->min, range->max);
 }
 
+/* Nothing where all is aligned. */
+static void put_misalign(FILE *out, const char *before, uint32_t near, uint32_t far)
+{
+	if (near || far)
+		fprintf(out, "%smisalign_near %u, misalign_far %u", before, near, far);
+}
+
 static void put_when(FILE *out, const struct cp_when *when)
 {
 	fputs(when->dir == CP_DIR_READ ? "reads" : "writes", out);
@@ -55,6 +62,7 @@ static void put_when(FILE *out, const struct cp_when *when)
 		fputs(", numa ", out);
 		put_name(out, when->numa);
 	}
+	put_misalign(out, ", ", when->misalign_near, when->misalign_far);
 	fputs(":\n", out);
 }
 
@@ -256,8 +264,10 @@ void cp_policy_answer_words(const struct cp_policy *policy,
 	char buf[24];
 	bool found = cp_policy_answer(policy, context, &answer);
 
-	fprintf(out, "%s bs=%s numjobs=%u iodepth=%u: ", context->rw,
+	fprintf(out, "%s bs=%s numjobs=%u iodepth=%u", context->rw,
 		size_text(context->bs, buf), context->numjobs, context->iodepth);
+	put_misalign(out, ", ", context->misalign_near, context->misalign_far);
+	fputs(": ", out);
 	put_action(out, &answer.act);
 	if (!found) {
 		fputs("; no rule covers it, so the default holds", out);

@@ -36,11 +36,13 @@ static json_t *range_json(const struct cp_range *range)
 
 static json_t *when_json(const struct cp_when *when)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "rw",
+	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "rw",
 			 when->dir == CP_DIR_READ ? "read" : "write", "layer",
-			 when->layer, "attr", when->attr, "numa", when->numa, "jobs",
-			 range_json(&when->jobs), "load", range_json(&when->load),
-			 "segments", range_json(&when->segments));
+			 when->layer, "attr", when->attr, "numa", when->numa,
+			 "misalign_near", (json_int_t)when->misalign_near, "misalign_far",
+			 (json_int_t)when->misalign_far, "jobs", range_json(&when->jobs),
+			 "load", range_json(&when->load), "segments",
+			 range_json(&when->segments));
 }
 
 static json_t *size_json(const struct cp_rule *rule, unsigned i)

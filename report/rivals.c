@@ -191,6 +191,8 @@ static bool covers_place(const struct cp_report *report, const struct edges *edg
 	snprintf(context.layer, sizeof(context.layer), "%s", when->layer);
 	snprintf(context.attr, sizeof(context.attr), "%s", when->attr);
 	snprintf(context.numa, sizeof(context.numa), "%s", when->numa);
+	context.misalign_near = when->misalign_near;
+	context.misalign_far = when->misalign_far;
 	for (size_t r = 0; r < 2; r++) {
 		snprintf(context.rw, sizeof(context.rw), "%s", rws[r]);
 		for (size_t j = 0; j < edges->jobs.nr; j++) {

@@ -213,7 +213,8 @@ static const struct cp_yaml_node *direction_place(const struct cp_load *load,
 static bool same_kind(const struct cp_context *a, const struct cp_context *b)
 {
 	return !strcmp(a->layer, b->layer) && !strcmp(a->attr, b->attr) &&
-	       !strcmp(a->numa, b->numa);
+	       !strcmp(a->numa, b->numa) && a->misalign_near == b->misalign_near &&
+	       a->misalign_far == b->misalign_far;
 }
 
 struct kinds {

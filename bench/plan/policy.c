@@ -44,8 +44,7 @@ int cp_load_policy(const struct cp_arm *arm, const struct cp_context *context,
 
 	if (ret)
 		return ret;
-	ret = cp_policy_compile(&policy, context->layer, context->attr, context->numa,
-				&table, err);
+	ret = cp_policy_compile(&policy, context, &table, err);
 	for (unsigned i = 0; !ret && i < table->nr_actions; i++)
 		ret = check_action(arm, context, &table->actions[i], err);
 	cp_policy_table_free(table);

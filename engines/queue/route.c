@@ -94,15 +94,22 @@ static int route_action(struct cp_dev *dev, const struct cp_action *act,
 
 static int policy_routes(struct cp_dev *dev, struct cp_err *err)
 {
+	struct cp_context context;
 	struct cp_policy policy;
 	int rc = cp_policy_read(dev->arm.policy, &policy, err);
 
 	if (rc)
 		return rc;
+	/* what selects a table; all else is looked up an I/O at a time */
+	cp_context_init(&context);
+	snprintf(context.layer, sizeof(context.layer), "%s", dev->cfg.layer);
+	snprintf(context.attr, sizeof(context.attr), "%s", dev->cfg.attr);
+	snprintf(context.numa, sizeof(context.numa), "%s", dev->cfg.numa);
+	context.misalign_near = dev->cfg.misalign_near;
+	context.misalign_far = dev->cfg.misalign_far;
 	rc = check_fingerprint(dev, &policy, err);
 	if (!rc)
-		rc = cp_policy_compile(&policy, dev->cfg.layer, dev->cfg.attr,
-				       dev->cfg.numa, &dev->table, err);
+		rc = cp_policy_compile(&policy, &context, &dev->table, err);
 	for (unsigned i = 0; !rc && i < dev->table->nr_actions; i++) {
 		struct cp_action *act = &dev->table->actions[i];
 

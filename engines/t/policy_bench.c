@@ -65,7 +65,10 @@ static int make_table(struct cp_policy_table **ret_table)
 				 i % 2 ? "dma" : "cpu");
 		}
 	}
-	int rc = cp_policy_compile(&policy, "none", "wb", "local", ret_table, &err);
+	struct cp_context aligned;
+
+	cp_context_init(&aligned);
+	int rc = cp_policy_compile(&policy, &aligned, ret_table, &err);
 
 	if (rc)
 		fprintf(stderr, "%s\n", err.msg);

@@ -14,11 +14,15 @@
 
 #include "engines/policy.h"
 
+/* The table of the plain case, which most tests compile. */
+static struct cp_context aligned;
+
 static char tmp_dir[] = "/tmp/cp-policy-XXXXXX";
 static char tmp_path[64];
 
 static int make_dir(void **state)
 {
+	cp_context_init(&aligned);
 	(void)state;
 	if (!mkdtemp(tmp_dir))
 		return -1;
@@ -105,6 +109,8 @@ static void random_rule(struct cp_rule *rule, bool decided)
 		 rng(5) ? "none" : "btt");
 	snprintf(rule->when.attr, sizeof(rule->when.attr), "wb");
 	snprintf(rule->when.numa, sizeof(rule->when.numa), "local");
+	rule->when.misalign_near = rng(8) ? 0 : rng(4096);
+	rule->when.misalign_far = rng(8) ? 0 : rng(4096);
 	rule->when.jobs = random_range(40);
 	rule->when.load = random_range(200);
 	rule->when.segments = random_range(900);
@@ -167,6 +173,8 @@ static void assert_same_rule(const struct cp_rule *a, const struct cp_rule *b)
 			    sizeof(a->when.segments));
 	assert_int_equal(a->when.dir, b->when.dir);
 	assert_string_equal(a->when.layer, b->when.layer);
+	assert_int_equal(a->when.misalign_near, b->when.misalign_near);
+	assert_int_equal(a->when.misalign_far, b->when.misalign_far);
 	assert_string_equal(a->reason, b->reason);
 	assert_int_equal(a->samples_needed, b->samples_needed);
 	assert_int_equal(a->nr_sizes, b->nr_sizes);
@@ -231,7 +239,7 @@ static void test_table_is_reference(void **state)
 		struct cp_err err = {0};
 
 		random_policy(&policy);
-		if (cp_policy_compile(&policy, "none", "wb", "local", &table, &err)) {
+		if (cp_policy_compile(&policy, &aligned, &table, &err)) {
 			assert_non_null(strstr(err.msg, "more than"));
 			cp_policy_free(&policy);
 			continue;
@@ -278,8 +286,7 @@ static void test_upto_is_inclusive(void **state)
 		 "{path: "
 		 "dma}}]\n");
 	assert_int_equal(cp_policy_read(tmp_path, &policy, &err), 0);
-	assert_int_equal(cp_policy_compile(&policy, "none", "wb", "local", &table, &err),
-			 0);
+	assert_int_equal(cp_policy_compile(&policy, &aligned, &table, &err), 0);
 	static const struct {
 		uint64_t bytes;
 		const char *path;
@@ -473,8 +480,7 @@ static void test_too_many_breakpoints(void **state)
 				 i % 2 ? "cpu" : "dma");
 		}
 	}
-	assert_int_equal(cp_policy_compile(&policy, "none", "wb", "local", &table, &err),
-			 -E2BIG);
+	assert_int_equal(cp_policy_compile(&policy, &aligned, &table, &err), -E2BIG);
 	assert_non_null(strstr(err.msg, "8 breakpoints"));
 	cp_policy_free(&policy);
 }
@@ -520,15 +526,51 @@ static void test_too_many_ends(void **state)
 		policy.nr_rules = cases[c].rules;
 		for (unsigned r = 0; r < policy.nr_rules; r++)
 			same_action_rule(&policy.rules[r], r);
-		assert_int_equal(
-			cp_policy_compile(&policy, "none", "wb", "local", &table, &err),
-			cases[c].rc);
+		assert_int_equal(cp_policy_compile(&policy, &aligned, &table, &err),
+				 cases[c].rc);
 		if (cases[c].rc)
 			assert_non_null(strstr(err.msg, "ends of intervals"));
 		else
 			cp_policy_table_free(table);
 		cp_policy_free(&policy);
 	}
+}
+
+/* Description: a rule for misaligned buffers answers these alone, in words and compiled,
+ * and one that does not say so only aligned ones; no other distance is near enough. */
+static void test_misalignment_selects(void **state)
+{
+	static const struct {
+		uint32_t near, far;
+		const char *copy;
+	} cases[] = {{0, 0, "memcpy"}, {8, 16, "nt"}, {8, 0, "auto"}, {16, 8, "auto"}};
+	struct cp_policy policy;
+	struct cp_err err = {0};
+
+	(void)state;
+	put_file("schema: 1\nkind: policy\nname: p\nrules:\n"
+		 "- when: {rw: read, misalign_near: 8, misalign_far: 16}\n"
+		 "  sizes: [{upto: max, do: {path: cpu, copy: nt}}]\n"
+		 "- when: {rw: read}\n"
+		 "  sizes: [{upto: max, do: {path: cpu, copy: memcpy}}]\n"
+		 "default: {queue_mode: bio, path: cpu, copy: auto}\n");
+	if (cp_policy_read(tmp_path, &policy, &err))
+		fail_msg("%s", err.msg);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_context context = aligned;
+		struct cp_policy_table *table = NULL;
+		struct cp_policy_answer answer;
+
+		context.misalign_near = cases[i].near;
+		context.misalign_far = cases[i].far;
+		cp_policy_answer(&policy, &context, &answer);
+		assert_string_equal(answer.act.copy, cases[i].copy);
+		assert_int_equal(cp_policy_compile(&policy, &context, &table, &err), 0);
+		unsigned act = cp_policy_pick(table, CP_DIR_READ, 4096, 1, 1, 1);
+		assert_string_equal(table->actions[act].copy, cases[i].copy);
+		cp_policy_table_free(table);
+	}
+	cp_policy_free(&policy);
 }
 
 int main(void)
@@ -542,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_documented_form),
 		cmocka_unit_test(test_too_many_breakpoints),
 		cmocka_unit_test(test_too_many_ends),
+		cmocka_unit_test(test_misalignment_selects),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -141,6 +141,52 @@ static void test_conflicts(void **state)
 	}
 }
 
+/* Description: misaligned buffers are learned, into rules of their own, and say nothing
+ * about aligned ones. */
+static void test_misaligned_apart(void **state)
+{
+	static const uint32_t near[] = {0, 8, 8}, far[] = {0, 0, 16};
+	const struct curve slow = {"slow", "mq", "cpu", "nt", 1800, 0.3, 1800, 0.3, 0, 0};
+	struct cp_learn *learn = new_learn("balanced");
+	struct cp_policy policy;
+	struct cp_record record;
+
+	(void)state;
+	for (size_t m = 0; m < 3; m++)
+		for (uint32_t n = 0; n < 3; n++)
+			for (size_t i = 0; i < NR_SIZES; i++) {
+				const double cost[] = {m ? 9.0 : 1.0, 1.0};
+
+				/* misaligned, the better arm is the other one */
+				for (size_t a = 0; a < 2; a++) {
+					make_record(a ? &slow : &cpu, sizes[i], n,
+						    cost[a], cost[a], &record);
+					record.context.misalign_near = near[m];
+					record.context.misalign_far = far[m];
+					add(learn, &record);
+				}
+			}
+	assert_int_equal(solve(learn, &policy), 3);
+	assert_int_equal(policy.nr_rules, 3);
+	for (unsigned m = 0; m < 3; m++) {
+		struct cp_context context;
+		struct cp_policy_answer answer;
+
+		cp_context_init(&context);
+		context.bs = sizes[0];
+		context.misalign_near = near[m];
+		context.misalign_far = far[m];
+		assert_true(cp_policy_answer(&policy, &context, &answer));
+		assert_int_equal(answer.rule->when.misalign_near, near[m]);
+		assert_int_equal(answer.rule->when.misalign_far, far[m]);
+		assert_string_equal(answer.act.name, m ? slow.name : cpu.name);
+		context.misalign_near = 9;
+		assert_false(cp_policy_answer(&policy, &context, &answer));
+	}
+	cp_policy_free(&policy);
+	cp_learn_free(learn);
+}
+
 /* Description: no records give an empty policy, with which the default answers. */
 static void test_nothing_fed(void **state)
 {
@@ -287,6 +333,7 @@ int main(void)
 		cmocka_unit_test(test_mixed_sources),
 		cmocka_unit_test(test_load_ranges),
 		cmocka_unit_test(test_conflicts),
+		cmocka_unit_test(test_misaligned_apart),
 		cmocka_unit_test(test_nothing_fed),
 		cmocka_unit_test(test_constant_samples),
 		cmocka_unit_test(test_hard_limit),

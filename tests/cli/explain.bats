@@ -64,6 +64,21 @@ setup() {
 	[[ ${lines[2]} == '{"name":"default"'*'"decided":false,"confidence":null'*'"reason":"no_rule"}' ]]
 }
 
+# Description: a rule for misaligned buffers is said to be one, and answers only those.
+@test "explain: misaligned buffers" {
+	sed '/^rules:/a\  - {when: {rw: read, misalign_near: 8}, sizes: [{upto: max, do: {name: mis, path: cpu, copy: memcpy}}]}' \
+		"$policy" >"$BATS_TEST_TMPDIR/m.yaml"
+	run "$copypath" explain "$BATS_TEST_TMPDIR/m.yaml"
+	[ "$status" -eq 0 ]
+	[[ $output == *"reads, misalign_near 8, misalign_far 0:"* ]]
+	run "$copypath" explain "$BATS_TEST_TMPDIR/m.yaml" --at rw=read,bs=64k,misalign_near=8
+	[[ $output == "read bs=64k numjobs=1 iodepth=1, misalign_near 8, misalign_far 0: CPU copy memcpy (mis)"* ]]
+	run "$copypath" explain "$BATS_TEST_TMPDIR/m.yaml" --at rw=read,bs=64k,misalign_far=8
+	[[ $output == *"no rule covers it"* ]]
+	run "$copypath" explain "$BATS_TEST_TMPDIR/m.yaml" --at rw=read,bs=4k
+	[[ $output != *misalign* && $output != *"(mis)"* ]]
+}
+
 # Description: a bad line stops with its number; the answers before it stand.
 @test "explain: a bad line" {
 	run "$copypath" explain "$policy" --at - --json <<-'JSON'

@@ -47,23 +47,32 @@ workload() {
 	YAML
 }
 
-@test "crc32c verify passes with buffers, device or both misaligned, in both plug-ins" {
-	local offsets how
-	head -c 1048608 /dev/zero >far
-	for offsets in "8 0" "0 16" "32 8"; do
-		for how in "$SYNC --copy=memcpy --bs=4k --media=file --filename=far" \
-			"$SYNC --copy=nt --bs=64k" \
-			"$ASYNC --path=cpu --copy=nt --bs=16k --iodepth=16" \
-			"$ASYNC --path=dma --dma=sw --bs=64k --iodepth=4"; do
-			rm -f "$side"
-			# shellcheck disable=SC2086
-			engine $how --rw=randwrite --size=1m --verify=crc32c --verify_fatal=1 \
-				"--misalign_near=${offsets% *}" "--misalign_far=${offsets#* }"
-			[ "$(jq '.jobs[0].error' "$json")" -eq 0 ]
-			[ "$(jq '.proof.errors' "$side")" -eq 0 ]
-			[ "$(jq '.proof.verify' "$side")" = '"crc32c"' ]
+# verify_jobs PLUGIN JOB...: a job is its options, all in one fio process after each other
+verify_jobs() {
+	local plugin=$1 job offsets
+	shift
+	rm -f "$side"
+	printf '%s
+' '[global]' "ioengine=external:$plugin" thread=1 rw=randwrite size=1m 		verify=crc32c verify_fatal=1 "sidecar=$side" stonewall >jobs.fio
+	for job in "$@"; do
+		for offsets in "8 0" "0 16" "32 8"; do
+			printf '%s
+' "[near $offsets far $job]" "misalign_near=${offsets% *}" 				"misalign_far=${offsets#* }" >>jobs.fio
+			tr ' ' '
+' <<<"$job" >>jobs.fio
 		done
 	done
+	fio --output-format=json "--output=$json" jobs.fio
+	[ "$(jq '.jobs | length' "$json")" -eq $(($# * 3)) ]
+	[ "$(jq '[.jobs[].error] | add' "$json")" -eq 0 ]
+	[ "$(jq -s 'length' "$side")" -eq $(($# * 3)) ]
+	[ "$(jq -s -c 'map([.proof.errors, .proof.verify]) | unique' "$side")" = '[[0,"crc32c"]]' ]
+}
+
+@test "crc32c verify passes with buffers, device or both misaligned, in both plug-ins" {
+	head -c 1048608 /dev/zero >far
+	verify_jobs "$SYNC" "copy=memcpy bs=4k media=file filename=far" "copy=nt bs=64k"
+	verify_jobs "$ASYNC" "path=cpu copy=nt bs=16k iodepth=16" 		"path=dma dma=sw bs=64k iodepth=4" "path=dma dma=sw bs=512 iodepth=4"
 }
 
 @test "jobs that differ in their misalignment do not share a device" {
