@@ -181,6 +181,9 @@ int cp_proof_decode(const struct cp_json_in *in, enum cp_json_need need,
 		rc = cp_json_in_u64(in, "node", CP_JSON_OPTIONAL, 0, INT32_MAX, &node);
 	if (!rc)
 		proof->node = node == UINT64_MAX ? -1 : (int32_t)node;
+	if (!rc)
+		rc = cp_json_in_u64(in, "page_bytes", CP_JSON_OPTIONAL, 1,
+				    UINT64_C(1) << 40, &proof->page_bytes);
 	return rc;
 }
 

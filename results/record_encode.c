@@ -103,6 +103,10 @@ int cp_proof_encode(const struct cp_json_out *out, const struct cp_proof *proof)
 		rc = cp_json_out_value(out, "node",
 				       proof->node < 0 ? json_null()
 						       : json_integer(proof->node));
+	if (!rc && proof->page_bytes)
+		put(out, "page_bytes", proof->page_bytes, &rc);
+	else if (!rc)
+		rc = cp_json_out_value(out, "page_bytes", json_null());
 	return rc;
 }
 

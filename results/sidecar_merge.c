@@ -122,6 +122,8 @@ static void merge_proof(struct merge *merge, const struct cp_proof *from)
 	merge_word(merge, "dma", into->dma, sizeof(into->dma), from->dma);
 	if (from->node != into->node)
 		into->node = -1;
+	if (from->page_bytes != into->page_bytes)
+		into->page_bytes = 0;
 }
 
 static int merge_job(struct merge *merge, const struct cp_sidecar_job *job,
@@ -131,6 +133,7 @@ static int merge_job(struct merge *merge, const struct cp_sidecar_job *job,
 		merge->first = *job;
 		merge->dev_start_ns = job->dev_start_ns;
 		merge->proof.node = job->proof.node;
+		merge->proof.page_bytes = job->proof.page_bytes;
 		memcpy(merge->proof.verify, job->proof.verify,
 		       sizeof(merge->proof.verify));
 	}

@@ -111,6 +111,7 @@ static void put_header(struct export *export)
 					    "proof_copy",
 					    "proof_dma",
 					    "proof_node",
+					    "proof_page_bytes",
 					    NULL};
 
 	put_names(export, sample);
@@ -147,7 +148,7 @@ static void put_proof(struct export *export, const struct cp_record *record)
 			put_text(export, "");
 	}
 	if (!record->has_proof) {
-		for (int i = 0; i < 5; i++)
+		for (int i = 0; i < 6; i++)
 			put_text(export, "");
 		return;
 	}
@@ -159,6 +160,10 @@ static void put_proof(struct export *export, const struct cp_record *record)
 		put_text(export, "");
 	else
 		put_u64(export, (uint64_t)proof->node);
+	if (proof->page_bytes)
+		put_u64(export, proof->page_bytes);
+	else
+		put_text(export, "");
 }
 
 static int put_record(void *ctx, struct cp_record *record, unsigned line)

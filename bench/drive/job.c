@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "engines/media/media.h"
+
 const char *cp_fio_plugin(const struct cp_arm *arm)
 {
 	return strcmp(arm->queue_mode, "mq") != 0 ? "copypath-sync.so"
@@ -49,6 +51,7 @@ static void print_engine(FILE *out, const struct cp_plan *plan,
 		"dma_min_segments", "ring_full", "q_per_node",	    "queue_depth",
 	};
 	const struct cp_context *context = &cell->context;
+	const struct cp_media_ops *media = cp_media_of(cell->context.media);
 	const struct cp_arm *arm = &cell->arm;
 	char text[CP_SPEC_TEXT_MAX];
 
@@ -56,7 +59,7 @@ static void print_engine(FILE *out, const struct cp_plan *plan,
 		context->layer);
 	if (plan->attr_native)
 		fputs("attr_native=1\n", out);
-	if (!strncmp(context->media, "file", 4))
+	if (media && media->takes_file)
 		fprintf(out, "filename=%s\n", plan->filename);
 	if (context->misalign_near)
 		fprintf(out, "misalign_near=%u\n", context->misalign_near);

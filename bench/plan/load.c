@@ -61,32 +61,35 @@ static void context_axis(struct cp_load *load, const struct cp_yaml_node *map,
 		    &scratch, cp_yaml_get(map, key));
 }
 
-static bool media_has(const struct cp_load *load, const char *kind)
+static const struct cp_axis *media_axis(const struct cp_load *load)
 {
-	for (size_t i = 0; i < load->axes.nr; i++) {
-		const struct cp_axis *axis = &load->axes.axis[i];
+	for (size_t i = 0; i < load->axes.nr; i++)
+		if (!strcmp(load->axes.axis[i].name, "media"))
+			return &load->axes.axis[i];
+	return NULL;
+}
 
-		for (size_t k = 0; !strcmp(axis->name, "media") && k < axis->nr; k++)
-			if (!strncmp(axis->nodes[k]->text, kind, strlen(kind)))
-				return true;
+static bool media_takes_file(const struct cp_load *load)
+{
+	const struct cp_axis *axis = media_axis(load);
+
+	for (size_t i = 0; axis && i < axis->nr; i++) {
+		const struct cp_media_ops *media = cp_media_of(axis->nodes[i]->text);
+
+		if (media && media->takes_file)
+			return true;
 	}
 	return false;
 }
 
 static void media_settings(struct cp_load *load)
 {
-	const struct cp_axis *axis =
-		load->axes.nr ? &load->axes.axis[load->axes.nr - 1] : NULL;
+	const struct cp_axis *axis = media_axis(load);
+	struct cp_err err = {0};
 
-	for (size_t i = 0; axis && !strcmp(axis->name, "media") && i < axis->nr; i++)
-		if (strchr(axis->nodes[i]->text, ':'))
-			cp_yaml_problem(
-				load->doc, axis->nodes[i],
-				"media '%s' has settings, which this version does "
-				"not know; expected %.*s",
-				axis->nodes[i]->text,
-				(int)strcspn(axis->nodes[i]->text, ":"),
-				axis->nodes[i]->text);
+	for (size_t i = 0; axis && i < axis->nr; i++)
+		if (cp_media_check(axis->nodes[i]->text, &err))
+			cp_load_problem(load, axis->nodes[i], &err);
 }
 
 /* Can each media of the plan have it? A media that is not known is another
@@ -203,7 +206,7 @@ static void load_target(struct cp_load *load)
 	if (node)
 		cp_yaml_bool(load->doc, node, "allow_overwrite", &plan->allow_overwrite);
 	node = cp_yaml_get(map, "filename");
-	bool file = media_has(load, "file");
+	bool file = media_takes_file(load);
 	if (node && !file)
 		cp_yaml_problem_key(load->doc, node,
 				    "'filename' has no use with this media; expected "

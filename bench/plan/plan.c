@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engines/base/yaml.h"
+#include "engines/media/media.h"
 
 void cp_plan_free(struct cp_plan *plan)
 {
@@ -236,7 +237,7 @@ void cp_plan_media(const struct cp_plan *plan, char *buf, size_t size)
 		const char *spec = plan->cells[i].context.media;
 		char word[CP_SPEC_TEXT_MAX];
 
-		snprintf(word, sizeof(word), "%.*s", (int)strcspn(spec, ":"), spec);
+		cp_media_kind(spec, word, sizeof(word));
 		list_add(buf, size, word);
 	}
 	if (!buf[0])

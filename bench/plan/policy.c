@@ -11,6 +11,7 @@
 #include "engines/copy/attr.h"
 #include "engines/copy/copy.h"
 #include "engines/dma/hardware.h"
+#include "engines/media/media.h"
 
 static int check_action(const struct cp_arm *arm, const struct cp_context *context,
 			const struct cp_action *act, struct cp_err *err)
@@ -71,7 +72,7 @@ static int check_fingerprint(const struct cp_plan_cell *cell, const struct cp_ho
 
 	if (ret)
 		return ret;
-	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(media, ":"), media);
+	cp_media_kind(media, kind, sizeof(kind));
 	cp_dma_hardware_names(engines, sizeof(engines));
 	cp_host_fingerprint(host, fio_version, kind, engines, here);
 	if (policy.fingerprint[0] && strcmp(policy.fingerprint, here) != 0)

@@ -13,11 +13,19 @@
 
 #include "engines/base/file.h"
 #include "engines/base/units.h"
+#include "engines/media/media.h"
 
-static bool has_media(const struct cp_plan *plan, const char *kind)
+static bool takes_file(const struct cp_plan_cell *cell)
+{
+	const struct cp_media_ops *media = cp_media_of(cell->context.media);
+
+	return media && media->takes_file;
+}
+
+static bool has_file(const struct cp_plan *plan)
 {
 	for (size_t i = 0; i < plan->nr_cells; i++)
-		if (!strncmp(plan->cells[i].context.media, kind, strlen(kind)))
+		if (takes_file(&plan->cells[i]))
 			return true;
 	return false;
 }
@@ -25,7 +33,7 @@ static bool has_media(const struct cp_plan *plan, const char *kind)
 static bool writes_file(const struct cp_plan *plan)
 {
 	for (size_t i = 0; i < plan->nr_cells; i++)
-		if (!strncmp(plan->cells[i].context.media, "file", 4) &&
+		if (takes_file(&plan->cells[i]) &&
 		    cp_context_dir(&plan->cells[i].context) == CP_DIR_WRITE)
 			return true;
 	return false;
@@ -39,7 +47,7 @@ static uint64_t file_bytes(const struct cp_plan *plan, uint32_t *ret_far)
 	for (size_t i = 0; i < plan->nr_cells; i++) {
 		const struct cp_context *c = &plan->cells[i].context;
 
-		if (!strncmp(c->media, "file", 4) && c->misalign_far > far)
+		if (takes_file(&plan->cells[i]) && c->misalign_far > far)
 			far = c->misalign_far;
 	}
 	if (ret_far)
@@ -61,6 +69,21 @@ static uint64_t mem_available(void)
 	return kib * 1024;
 }
 
+/* What the target of a cell takes of MemAvailable; files are looked at with their name.
+ */
+static int target_memory(const struct cp_plan *plan, const struct cp_plan_cell *cell,
+			 uint64_t *ret_bytes, struct cp_err *err)
+{
+	const struct cp_media_cfg cfg = {
+		.spec = cell->context.media,
+		.bytes = plan->size + cell->context.misalign_far,
+		.writable = cp_context_dir(&cell->context) == CP_DIR_WRITE,
+	};
+
+	*ret_bytes = 0;
+	return takes_file(cell) ? 0 : cp_media_look(&cfg, ret_bytes, err);
+}
+
 static int check_memory(const struct cp_plan *plan, struct cp_err *err)
 {
 	uint64_t most = 0, available = mem_available();
@@ -68,10 +91,12 @@ static int check_memory(const struct cp_plan *plan, struct cp_err *err)
 
 	for (size_t i = 0; i < plan->nr_cells; i++) {
 		const struct cp_context *c = &plan->cells[i].context;
-		uint64_t bytes = (uint64_t)c->numjobs * c->iodepth * c->bs; /* buffers */
+		uint64_t bytes;
+		int ret = target_memory(plan, &plan->cells[i], &bytes, err);
 
-		if (!strncmp(c->media, "anon", 4))
-			bytes += plan->size + c->misalign_far;
+		if (ret)
+			return ret;
+		bytes += (uint64_t)c->numjobs * c->iodepth * c->bs; /* buffers */
 		most = bytes > most ? bytes : most;
 	}
 	/* A twentieth is left to everybody else. */
@@ -226,7 +251,7 @@ int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 	char text[256], size[24], llc[24];
 	int ret = check_memory(plan, err);
 
-	if (!ret && has_media(plan, "file")) {
+	if (!ret && has_file(plan)) {
 		ret = check_file(plan, err);
 		if (ret && plan->place[0])
 			cp_err_prefix(err, "%s: error", plan->place);
@@ -290,7 +315,7 @@ int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
 	struct cp_file_new file;
 	struct stat st;
 
-	if (!has_media(plan, "file"))
+	if (!has_file(plan))
 		return 0;
 	if (!stat(plan->filename, &st))
 		return check_file(plan, err);

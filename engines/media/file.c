@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "engines/base/units.h"
+#include "engines/media/huge.h"
 #include "engines/media/kinds.h"
 
 #define POPULATE_STEP (16UL << 20)
@@ -65,6 +66,17 @@ static int check_length(const char *name, const struct stat *st, uint64_t bytes,
 			  name, have, asked);
 }
 
+static int look_at(const struct cp_media_cfg *cfg, struct stat *ret_st,
+		   struct cp_err *err)
+{
+	if (!cfg->filename || !cfg->filename[0])
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "media 'file' names no file; expected 'filename'");
+	if (stat(cfg->filename, ret_st))
+		return cannot_open(cfg->filename, cfg->writable, errno, err);
+	return check_kind(cfg->filename, ret_st, err);
+}
+
 /* The kind is checked before the open, since opening a device or FIFO can act on it, and
  * again on what was opened. */
 static int open_checked(const struct cp_media_cfg *cfg, int *ret_fd, struct cp_err *err)
@@ -73,12 +85,7 @@ static int open_checked(const struct cp_media_cfg *cfg, int *ret_fd, struct cp_e
 	int flags =
 		(cfg->writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 
-	if (!cfg->filename || !cfg->filename[0])
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "media 'file' names no file; expected 'filename'");
-	if (stat(cfg->filename, &st))
-		return cannot_open(cfg->filename, cfg->writable, errno, err);
-	int rc = check_kind(cfg->filename, &st, err);
+	int rc = look_at(cfg, &st, err);
 	if (rc)
 		return rc;
 	int fd = open(cfg->filename, flags);
@@ -116,6 +123,16 @@ static uint64_t hole_bytes(int fd, uint64_t bytes)
 			break;
 	}
 	return holes;
+}
+
+static int file_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
+		     struct cp_err *err)
+{
+	struct stat st;
+	int rc = look_at(cfg, &st, err);
+
+	*ret_memory = 0;
+	return rc ? rc : check_length(cfg->filename, &st, cfg->bytes, err);
 }
 
 /* A page of tmpfs is memory, and touching a hole takes one. */
@@ -184,11 +201,8 @@ static int file_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 	int prot = PROT_READ | (cfg->writable ? PROT_WRITE : 0);
 	void *map = MAP_FAILED;
 	bool persistent = false;
-	int fd = -1, rc = cp_media_no_settings(cfg, err);
+	int fd = -1, rc = open_checked(cfg, &fd, err);
 
-	if (rc)
-		return rc;
-	rc = open_checked(cfg, &fd, err);
 	if (rc)
 		return rc;
 	rc = cfg->fault_in ? check_memory(fd, cfg, err) : 0;
@@ -212,8 +226,12 @@ static int file_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 		munmap(map, bytes);
 		goto out_close;
 	}
-	media->base = map;
+	media->base = media->map = map;
+	media->map_bytes = bytes;
 	media->persistent = persistent;
+	/* a mapping of DAX is in no count of pages */
+	if (cfg->fault_in && !persistent)
+		media->page_bytes = cp_huge_of_range(map, bytes);
 out_close:
 	close(fd); /* the mapping keeps the file */
 	return rc;
@@ -231,7 +249,7 @@ static int file_sync(struct cp_media *media, uint64_t offset, uint64_t len)
 
 static void file_close(struct cp_media *media)
 {
-	munmap(media->base, cp_media_map_bytes(media->bytes));
+	munmap(media->map, media->map_bytes);
 }
 
 static int file_probe(struct cp_err *err)
@@ -245,6 +263,8 @@ const struct cp_media_ops cp_media_file_ops = {
 	.help = "an existing file, mapped shared",
 	.takes_file = true,
 	.attrs = CP_ATTR_BIT(CP_ATTR_WB),
+	.check = cp_media_no_settings,
+	.look = file_look,
 	.open = file_open,
 	.sync = file_sync,
 	.close = file_close,

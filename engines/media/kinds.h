@@ -9,7 +9,7 @@ extern const struct cp_media_ops cp_media_anon_ops;
 extern const struct cp_media_ops cp_media_file_ops;
 
 /* The spec of a media that takes no settings: an unknown key is an error. */
-int cp_media_no_settings(const struct cp_media_cfg *cfg, struct cp_err *err);
+int cp_media_no_settings(const char *spec, struct cp_err *err);
 
 /* bytes in 4k-or-larger pages of this machine, rounded up; 0 on overflow. */
 size_t cp_media_map_bytes(uint64_t bytes);
@@ -20,6 +20,12 @@ size_t cp_media_map_bytes(uint64_t bytes);
  * read nothing is refused.
  */
 int cp_media_memory_check(const char *what, uint64_t bytes, struct cp_err *err);
+
+/* Where anonymous pages of a size come from, for bytes of them. -ENOMEM (exit 4) with
+ * what would work when there is no way. root as in huge.h. */
+enum cp_anon_source { CP_ANON_SMALL, CP_ANON_RESERVED, CP_ANON_TRANSPARENT };
+int cp_anon_source(const char *root, uint64_t page, uint64_t bytes,
+		   enum cp_anon_source *ret_source, struct cp_err *err);
 
 /* Fill media->node and node_pct from up to 1024 pages spread evenly over the range; -1
  * and 0 where the kernel does not say. */

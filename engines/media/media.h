@@ -41,8 +41,11 @@ struct cp_media {
 	/* What is in the CPU's caches survives a power loss too: the platform flushes
 	 * them, so stores need no flush to be durable. false where not persistent. */
 	bool auto_flush;
-	uint64_t page_bytes;	/* of the mapping, as it came out; 0 unknown */
+	/* Of the mapping, as it came out when it was faulted in; 0 unknown or mixed. */
+	uint64_t page_bytes;
 	const char *provenance; /* "native" or "emulated" */
+	void *map;		/* all of the mapping, for close; base lies in it */
+	size_t map_bytes;
 	void *priv;
 };
 
@@ -51,6 +54,11 @@ struct cp_media_ops {
 	const char *help;
 	bool takes_file; /* needs cfg.filename */
 	unsigned attrs;	 /* native ones, CP_ATTR_BIT() each */
+	/* Are the settings of a spec ones that it takes? */
+	int (*check)(const char *spec, struct cp_err *err);
+	/* As cp_media_look(). */
+	int (*look)(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
+		    struct cp_err *err);
 	int (*open)(struct cp_media *media, const struct cp_media_cfg *cfg,
 		    struct cp_err *err);
 	/* Make [offset, offset + len) as durable as this media can; DDIR_SYNC ends here.
@@ -67,6 +75,21 @@ const struct cp_media_ops *cp_media_find(const char *name);
  * attributes, 0 when there is no such media. */
 const struct cp_media_ops *cp_media_of(const char *spec);
 unsigned cp_media_attrs(const char *spec);
+/* What a fingerprint says of a media: its name, and its pages when they are not the
+ * machine's own ("anon:page=2m"). */
+void cp_media_kind(const char *spec, char *buf, size_t size);
+/*
+ * Before there is a size or a file: the media is known and takes the settings (exit 2 if
+ * not).
+ */
+int cp_media_check(const char *spec, struct cp_err *err);
+/*
+ * Before anything is opened, mapped or written: what cfg names is there, of the right
+ * kind and long enough; the pages asked for can be had. *ret_memory is what an open will
+ * take of MemAvailable; whether there is that much is the caller's to ask.
+ */
+int cp_media_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
+		  struct cp_err *err);
 /* Errors: not enough memory (exit 4: asked and available in the text; checked against
  * MemAvailable before touching, so that the OOM killer is not the messenger), a file that
  * is missing, shorter than bytes, a directory or a device (exit 2 or 4). */

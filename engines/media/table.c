@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* All media, and the life every one of them has. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engines/base/spec.h"
+#include "engines/base/units.h"
 #include "engines/base/yaml.h"
 #include "engines/media/kinds.h"
 #include "engines/media/media.h"
@@ -40,6 +43,22 @@ unsigned cp_media_attrs(const char *spec)
 	return ops ? ops->attrs : 0;
 }
 
+void cp_media_kind(const char *spec, char *buf, size_t size)
+{
+	struct cp_spec parsed = {0};
+	struct cp_err err;
+	const char *page = NULL;
+	uint64_t bytes;
+
+	if (!cp_spec_parse(spec, &parsed, &err))
+		page = cp_spec_text(&parsed, "page");
+	if (page &&
+	    (cp_size_parse(page, &bytes) || bytes <= (uint64_t)sysconf(_SC_PAGESIZE)))
+		page = NULL;
+	snprintf(buf, size, "%.*s%s%s", (int)strcspn(spec, ":"), spec,
+		 page ? ":page=" : "", page ? page : "");
+}
+
 static int unknown_media(const char *name, struct cp_err *err)
 {
 	const char *words[NR_MEDIA + 1];
@@ -56,31 +75,56 @@ static int unknown_media(const char *name, struct cp_err *err)
 			  "unknown media '%s'; expected 'anon' or 'file'", name);
 }
 
-int cp_media_no_settings(const struct cp_media_cfg *cfg, struct cp_err *err)
+int cp_media_no_settings(const char *text, struct cp_err *err)
 {
 	struct cp_spec spec;
-	int rc = cp_spec_parse(cfg->spec, &spec, err);
+	int rc = cp_spec_parse(text, &spec, err);
 
 	return rc ? rc : cp_spec_finish(&spec, "none", err);
+}
+
+static int known_media(const char *spec, const struct cp_media_ops **ret_ops,
+		       struct cp_err *err)
+{
+	struct cp_spec parsed;
+	int rc = cp_spec_parse(spec, &parsed, err);
+
+	if (rc)
+		return rc;
+	*ret_ops = cp_media_find(parsed.name);
+	return *ret_ops ? (*ret_ops)->check(spec, err) : unknown_media(parsed.name, err);
+}
+
+int cp_media_check(const char *spec, struct cp_err *err)
+{
+	const struct cp_media_ops *ops;
+
+	return known_media(spec, &ops, err);
+}
+
+int cp_media_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
+		  struct cp_err *err)
+{
+	const struct cp_media_ops *ops;
+	int rc = known_media(cfg->spec, &ops, err);
+
+	*ret_memory = 0;
+	return rc ? rc : ops->look(cfg, ret_memory, err);
 }
 
 int cp_media_open(const struct cp_media_cfg *cfg, struct cp_media *ret_media,
 		  struct cp_err *err)
 {
-	struct cp_spec spec;
-	int rc = cp_spec_parse(cfg->spec, &spec, err);
+	const struct cp_media_ops *ops;
+	int rc = known_media(cfg->spec, &ops, err);
 
 	if (rc)
 		return rc;
-	const struct cp_media_ops *ops = cp_media_find(spec.name);
-
-	if (!ops)
-		return unknown_media(spec.name, err);
 	if (!cp_media_map_bytes(cfg->bytes))
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				  "media '%s': size '%llu' cannot be mapped; expected a "
 				  "size above 0 that this machine can address",
-				  spec.name, (unsigned long long)cfg->bytes);
+				  ops->name, (unsigned long long)cfg->bytes);
 
 	struct cp_media media = {
 		.ops = ops,

@@ -188,6 +188,7 @@ void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 	else
 		out->proof.bytes_dma = sub->bytes_offloaded;
 	out->proof.node = dev->media.node;
+	out->proof.page_bytes = dev->media.page_bytes;
 	snprintf(out->proof.verify, sizeof(out->proof.verify), "off");
 	name_kernels(sub, out->proof.copy, sizeof(out->proof.copy));
 	name_dma(sub, out->proof.dma, sizeof(out->proof.dma));

@@ -50,7 +50,7 @@ static int bind(struct cp_dev *dev, const char *copy, const struct cp_copy_opts 
 static int check_fingerprint(struct cp_dev *dev, const struct cp_policy *policy,
 			     struct cp_err *err)
 {
-	char here[CP_FINGERPRINT_MAX], kind[CP_WORD_MAX], engines[256];
+	char here[CP_FINGERPRINT_MAX], kind[CP_SPEC_TEXT_MAX], engines[256];
 	struct cp_host host;
 
 	if (!policy->fingerprint[0])
@@ -59,7 +59,7 @@ static int check_fingerprint(struct cp_dev *dev, const struct cp_policy *policy,
 
 	if (rc)
 		return rc;
-	snprintf(kind, sizeof(kind), "%s", dev->media.ops->name);
+	cp_media_kind(dev->cfg.media, kind, sizeof(kind));
 	cp_dma_hardware_names(engines, sizeof(engines));
 	cp_host_fingerprint(&host, dev->cfg.fio_version, kind, engines, here);
 	if (!strcmp(here, policy->fingerprint))

@@ -59,6 +59,7 @@ static void fill(struct cp_record *record)
 	record->proof.bytes_cpu = 1048576;
 	record->context.misalign_near = 8;
 	record->context.misalign_far = 16;
+	record->proof.page_bytes = 2097152;
 	record->proof.fallback.ring_full = 7;
 	snprintf(record->proof.copy, sizeof(record->proof.copy), "nt-avx512");
 }
@@ -87,6 +88,7 @@ static void test_round_trip(void **state)
 	assert_true(isnan(b.metrics[CP_METRIC_CORUNNER]));
 	assert_int_equal(b.proof.fallback.ring_full, 7);
 	assert_int_equal(b.proof.node, -1);
+	assert_int_equal(b.proof.page_bytes, 2097152);
 	assert_string_equal(b.proof.copy, "nt-avx512");
 	free(line);
 	free(again);
@@ -268,6 +270,9 @@ static const struct {
 	{"{" HEAD CONTEXT "," ARM "," PROVENANCE "," METRICS
 	 ",\"proof\":{\"fallback\":{\"ring_full\":true}}}",
 	 "'proof.fallback.ring_full' is a truth value; expected an integer"},
+	{"{" HEAD CONTEXT "," ARM "," PROVENANCE "," METRICS
+	 ",\"proof\":{\"page_bytes\":-1}}",
+	 "'proof.page_bytes' is -1; expected 1 to "},
 	{"{" HEAD CONTEXT "," ARM "," METRICS "}", "'provenance' is missing"},
 };
 

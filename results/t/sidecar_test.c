@@ -33,7 +33,8 @@ static void fill(struct cp_sidecar_job *job, unsigned nr)
 			  .verify = "off",
 			  .effective_iodepth = 1,
 			  .copy = "memcpy",
-			  .node = 0},
+			  .node = 0,
+			  .page_bytes = 2097152},
 		.provenance = {.media = "native", .attr = "native", .dma = "none"},
 		.llc_bytes = 1024,
 		.media_bytes = 4096,
@@ -219,9 +220,38 @@ static void test_merge(void **state)
 	assert_int_equal(record.proof.effective_iodepth, 4);
 	assert_int_equal(record.proof.errors, 1);
 	assert_int_equal(record.proof.node, -1);
+	assert_int_equal(record.proof.page_bytes, 2097152);
 	assert_string_equal(record.proof.copy, "memcpy");
 	assert_string_equal(record.provenance.media, "native");
 	assert_string_equal(notes, "");
+}
+
+/* Description: the page size is that of all jobs, and unknown where one differs or does
+ * not know; a line without it is read. */
+static void test_merge_pages(void **state)
+{
+	static const uint64_t cases[][3] = {{4096, 4096, 4096},
+					    {4096, 2097152, 0},
+					    {2097152, 0, 0},
+					    {0, 4096, 0},
+					    {0, 0, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_sidecar_job jobs[2];
+		struct cp_record record = {0};
+		struct cp_err err = {0};
+		char notes[512];
+
+		for (unsigned k = 0; k < 2; k++) {
+			fill(&jobs[k], k + 1);
+			jobs[k].proof.page_bytes = cases[i][k];
+		}
+		write_jobs(jobs, 2);
+		if (merge(2, &record, notes, sizeof(notes), &err))
+			fail_msg("%s", err.msg);
+		assert_int_equal(record.proof.page_bytes, cases[i][2]);
+	}
 }
 
 /* Description: notes reach the caller once each, with a warning when the working set is
@@ -332,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_full_line),
 		cmocka_unit_test(test_bad_lines),
 		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_merge_pages),
 		cmocka_unit_test(test_merge_notes),
 		cmocka_unit_test(test_merge_refuses),
 		cmocka_unit_test(test_merge_torn),

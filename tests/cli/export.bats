@@ -58,6 +58,7 @@ column() {
 	[ "$(column iops <"$BATS_TEST_TMPDIR/csv")" = 123456.75 ]
 	[ "$(column elapsed_ns <"$BATS_TEST_TMPDIR/csv")" = "" ]
 	[ "$(column proof_node <"$BATS_TEST_TMPDIR/csv")" = "" ]
+	[ "$(column proof_page_bytes <"$BATS_TEST_TMPDIR/csv")" = "" ]
 }
 
 @test "failed samples are included, alone or left out as asked" {

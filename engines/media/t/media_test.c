@@ -130,6 +130,130 @@ static void anon_read_only_is_protected(void **state)
 	close(pipe_fds[1]);
 }
 
+/* Description: anon has the pages that were asked for, for all of a size that is no
+ * multiple of them, with contents of its own on each small page and protected as small
+ * pages are; where the kernel gives none it says what would. */
+static void anon_page_size_is_real(void **state)
+{
+	static const struct {
+		const char *spec;
+		uint64_t page;
+	} cases[] = {{"anon", PAGE},
+		     {"anon:page=4k", PAGE},
+		     {"anon:page=2m", 2 << 20},
+		     {"anon:page=1g", 1 << 30}};
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		struct cp_media_cfg cfg = {.spec = cases[i / 2].spec,
+					   .bytes = (5 << 20) + 1,
+					   .writable = i % 2,
+					   .fault_in = true};
+		struct cp_media media;
+		struct cp_err err = {0};
+
+		if (cp_media_open(&cfg, &media, &err)) {
+			print_message("not asserted: %s: %s\n", cfg.spec, err.msg);
+			assert_int_equal(err.exit, CP_EXIT_INVALID);
+			assert_non_null(strstr(err.msg, "; expected "));
+			assert_true(cases[i / 2].page > PAGE);
+			continue;
+		}
+		assert_int_equal(media.page_bytes, cases[i / 2].page);
+		assert_int_equal((uintptr_t)media.base % media.page_bytes, 0);
+		assert_int_equal(media.bytes, cfg.bytes);
+		for (size_t at = PAGE; at < media.bytes; at += PAGE) {
+			size_t left = media.bytes - at < PAGE ? media.bytes - at : PAGE;
+
+			assert_true(memcmp(media.base, media.base + at, left) != 0);
+		}
+		if (cfg.writable)
+			memset(media.base, 7, media.bytes);
+		cp_media_close(&media);
+	}
+}
+
+/* Description: two media of large pages at once keep their contents and each says what it
+ * has, also after the other is gone. */
+static void large_pages_are_apart(void **state)
+{
+	struct cp_media_cfg cfg = {.spec = "anon:page=2m",
+				   .bytes = 4 << 20,
+				   .writable = true,
+				   .fault_in = true};
+	struct cp_media media[2];
+	struct cp_err err = {0};
+
+	(void)state;
+	if (cp_media_open(&cfg, &media[0], &err)) {
+		print_message("not asserted: %s\n", err.msg);
+		skip();
+	}
+	memset(media[0].base, 1, media[0].bytes);
+	assert_int_equal(cp_media_open(&cfg, &media[1], &err), 0);
+	assert_int_equal(media[1].page_bytes, 2 << 20);
+	memset(media[1].base, 2, media[1].bytes);
+	for (size_t at = 0; at < media[0].bytes; at++)
+		assert_int_equal(media[0].base[at], 1);
+	cp_media_close(&media[0]);
+	for (size_t at = 0; at < media[1].bytes; at++)
+		assert_int_equal(media[1].base[at], 2);
+	cp_media_close(&media[1]);
+}
+
+/* Description: a fingerprint's word for a media is its name, and its pages when they are
+ * not the machine's own. */
+static void kind_names_large_pages(void **state)
+{
+	static const char *const cases[][2] = {
+		{"anon", "anon"},
+		{"anon:page=4k", "anon"},
+		{"anon:page=2m", "anon:page=2m"},
+		{"anon:page=1g", "anon:page=1g"},
+		{"file", "file"},
+		{"anon:page=x", "anon"},
+		{"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char kind[CP_SPEC_TEXT_MAX];
+
+		cp_media_kind(cases[i][0], kind, sizeof(kind));
+		assert_string_equal(kind, cases[i][1]);
+	}
+}
+
+/* Description: a look touches nothing, says what an open would take of memory, and
+ * refuses what an open would. */
+static void look_is_free(void **state)
+{
+	struct place *place = *state;
+	static const struct {
+		const char *spec;
+		uint64_t bytes, memory;
+		int errnum;
+	} cases[] = {
+		{"anon", 1, PAGE, 0},		{"anon", 3 * PAGE, 3 * PAGE, 0},
+		{"file", 2 * PAGE, 0, 0},	{"file", 2 * PAGE + 1, 0, EINVAL},
+		{"anon:page=3m", 1, 0, EINVAL}, {"no", 1, 0, EINVAL},
+	};
+	struct stat st;
+
+	write_file(place->file, 2 * PAGE);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_media_cfg cfg = file_cfg(place, cases[i].bytes);
+		uint64_t memory = 1;
+		struct cp_err err = {0};
+
+		cfg.spec = cases[i].spec;
+		assert_int_equal(cp_media_look(&cfg, &memory, &err), -cases[i].errnum);
+		assert_int_equal(memory, cases[i].memory);
+	}
+	assert_int_equal(stat(place->file, &st), 0);
+	assert_int_equal(st.st_size, 2 * PAGE);
+}
+
 /* Description: all pages are in memory after an open that faults in, and on a node. */
 static void pages_are_faulted_in(void **state)
 {
@@ -303,7 +427,14 @@ static void wrong_media_is_refused(void **state)
 	} cases[] = {
 		{"annon", NULL, PAGE, EINVAL, "unknown media 'annon'; expected 'anon'"},
 		{"zzzzzzz", NULL, PAGE, EINVAL, "expected 'anon' or 'file'"},
-		{"anon:page=2m", NULL, PAGE, EINVAL, "'page'"},
+		{"anon:page=3m", NULL, PAGE, EINVAL,
+		 "page '3m' is not to be had; expected 4k, 2m"},
+		{"anon:page=0", NULL, PAGE, ERANGE, "page '0' is out of range"},
+		{"anon:page=big", NULL, PAGE, EINVAL, "page 'big' is not a size"},
+		{"anon:pages=2m", NULL, PAGE, EINVAL,
+		 "unknown setting 'pages'; expected page"},
+		{"anon:page=2m", NULL, PTRDIFF_MAX - (1 << 20), ERANGE,
+		 "cannot be mapped"},
 		{"anon", NULL, 0, EINVAL, "size '0'"},
 		{"anon", NULL, UINT64_MAX, EINVAL, "cannot be mapped"},
 		{"file", NULL, PAGE, EINVAL, "names no file; expected 'filename'"},
@@ -416,6 +547,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(anon_pages_differ),
 		cmocka_unit_test(anon_read_only_is_protected),
+		cmocka_unit_test(anon_page_size_is_real),
+		cmocka_unit_test(large_pages_are_apart),
+		cmocka_unit_test(kind_names_large_pages),
+		ON_TMPFS(look_is_free),
 		ON_TMPFS(pages_are_faulted_in),
 		ON_DISK(pages_are_faulted_in),
 		ON_TMPFS(file_is_left_alone),
