@@ -210,7 +210,7 @@ static void load_target(struct cp_load *load)
 	if (node && !file)
 		cp_yaml_problem_key(load->doc, node,
 				    "'filename' has no use with this media; expected "
-				    "media file");
+				    "media file, dax or devdax");
 	else if (node)
 		load_filename(load, node);
 	else if (file)

@@ -19,7 +19,22 @@ static bool takes_file(const struct cp_plan_cell *cell)
 {
 	const struct cp_media_ops *media = cp_media_of(cell->context.media);
 
-	return media && media->takes_file;
+	return media && media->takes_file && !media->device;
+}
+
+static bool is_device(const struct cp_plan_cell *cell)
+{
+	const struct cp_media_ops *media = cp_media_of(cell->context.media);
+
+	return media && media->device;
+}
+
+/* What it names must be there: a plan makes none. */
+static bool must_exist(const struct cp_plan_cell *cell)
+{
+	const struct cp_media_ops *media = cp_media_of(cell->context.media);
+
+	return media && media->takes_file && !media->may_make;
 }
 
 static bool has_file(const struct cp_plan *plan)
@@ -81,7 +96,8 @@ static int target_memory(const struct cp_plan *plan, const struct cp_plan_cell *
 	};
 
 	*ret_bytes = 0;
-	return takes_file(cell) ? 0 : cp_media_look(&cfg, ret_bytes, err);
+	return takes_file(cell) || is_device(cell) ? 0
+						   : cp_media_look(&cfg, ret_bytes, err);
 }
 
 static int check_memory(const struct cp_plan *plan, struct cp_err *err)
@@ -244,6 +260,34 @@ static int check_file(const struct cp_plan *plan, struct cp_err *err)
 	return check_holes(plan, &st, err);
 }
 
+/* Each media that a plan makes no file for looks at what was named. A device is used as
+ * it is, or not at all. */
+static int check_named(const struct cp_plan *plan, struct cp_err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < plan->nr_cells && !ret; i++) {
+		const struct cp_plan_cell *cell = &plan->cells[i];
+		const struct cp_media_cfg cfg = {
+			.spec = cell->context.media,
+			.filename = plan->filename,
+			.bytes = plan->size,
+			.writable = cp_context_dir(&cell->context) == CP_DIR_WRITE,
+		};
+		uint64_t memory;
+
+		if (!must_exist(cell))
+			continue;
+		ret = cp_media_look(&cfg, &memory, err);
+		if (!ret && is_device(cell) && cfg.writable && !plan->allow_overwrite)
+			ret = cp_err_set(err, CP_EXIT_USAGE, EEXIST,
+					 "'%s' is a device and the workload writes; "
+					 "expected 'allow_overwrite: true'",
+					 plan->filename);
+	}
+	return ret;
+}
+
 int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 			 void (*warn)(void *ctx, const char *text), void *ctx,
 			 struct cp_err *err)
@@ -251,8 +295,10 @@ int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 	char text[256], size[24], llc[24];
 	int ret = check_memory(plan, err);
 
-	if (!ret && has_file(plan)) {
-		ret = check_file(plan, err);
+	if (!ret) {
+		ret = check_named(plan, err);
+		if (!ret && has_file(plan))
+			ret = check_file(plan, err);
 		if (ret && plan->place[0])
 			cp_err_prefix(err, "%s: error", plan->place);
 	}

@@ -59,6 +59,18 @@ int cp_fio_get_file_size(struct thread_data *td, struct fio_file *f, bool mq)
 		}
 		f->real_file_size = extent;
 		fio_file_set_size_known(f);
+	} else if (media && media->size) {
+		struct cp_err err;
+
+		if (cp_media_size(cp_fio_option(td, "media"), f->file_name,
+				  &f->real_file_size, &err)) {
+			log_err("copypath: error: %s\n", err.msg);
+			td->error = EINVAL;
+			return 1;
+		}
+		fio_file_set_size_known(f);
+		if (!extent)
+			extent = f->real_file_size;
 	} else {
 		int rc = generic_get_file_size(td, f);
 

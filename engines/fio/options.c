@@ -19,7 +19,8 @@
 	}
 
 struct fio_option cp_fio_option_table[] = {
-	OPT(0, "media", "anon", "where the far bytes live: anon[:page=2m], file"),
+	OPT(0, "media", "anon",
+	    "where the far bytes live: anon[:page=2m], file, dax, devdax"),
 	OPT(1, "attr", "wb", "cache attribute of the media: wb; emulated: uc, wc, wt"),
 	OPT(2, "layer", "none", "block layer over the media: none"),
 	OPT(3, "segment", "4096", "bytes of one segment of the caller's buffer"),

@@ -13,97 +13,12 @@
 #include <linux/magic.h>
 #include <unistd.h>
 
-#include "engines/base/units.h"
+#include "engines/media/backing.h"
+#include "engines/media/dax.h"
 #include "engines/media/huge.h"
 #include "engines/media/kinds.h"
 
-#define POPULATE_STEP (16UL << 20)
-
-static int check_kind(const char *name, const struct stat *st, struct cp_err *err)
-{
-	const char *what = "not a regular file";
-
-	if (S_ISREG(st->st_mode))
-		return 0;
-	if (S_ISDIR(st->st_mode))
-		what = "a directory";
-	else if (S_ISBLK(st->st_mode) || S_ISCHR(st->st_mode))
-		what = "a device";
-	return cp_err_set(err, CP_EXIT_USAGE, S_ISDIR(st->st_mode) ? EISDIR : EINVAL,
-			  "'%s' is %s; expected a regular file", name, what);
-}
-
-static int cannot_open(const char *name, bool writable, int errnum, struct cp_err *err)
-{
-	if (errnum == ENOENT || errnum == ENOTDIR)
-		return cp_err_set(
-			err, CP_EXIT_USAGE, errnum,
-			"'%s' does not exist; expected a file that is there and "
-			"long enough",
-			name);
-	if (errnum == EACCES || errnum == EPERM || errnum == EROFS)
-		return cp_err_set(
-			err, CP_EXIT_INVALID, errnum,
-			"'%s' cannot be opened for %s: %s; expected a file with "
-			"that permission",
-			name, writable ? "writing" : "reading", strerror(errnum));
-	return cp_err_set(err, CP_EXIT_INVALID, errnum, "'%s' cannot be opened: %s", name,
-			  strerror(errnum));
-}
-
-static int check_length(const char *name, const struct stat *st, uint64_t bytes,
-			struct cp_err *err)
-{
-	char have[24], asked[24];
-
-	if ((uint64_t)st->st_size >= bytes)
-		return 0;
-	cp_size_format((uint64_t)st->st_size, have, sizeof(have));
-	cp_size_format(bytes, asked, sizeof(asked));
-	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-			  "'%s' has %s but '%s' is asked; expected a file at least that "
-			  "long, it is never extended",
-			  name, have, asked);
-}
-
-static int look_at(const struct cp_media_cfg *cfg, struct stat *ret_st,
-		   struct cp_err *err)
-{
-	if (!cfg->filename || !cfg->filename[0])
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "media 'file' names no file; expected 'filename'");
-	if (stat(cfg->filename, ret_st))
-		return cannot_open(cfg->filename, cfg->writable, errno, err);
-	return check_kind(cfg->filename, ret_st, err);
-}
-
-/* The kind is checked before the open, since opening a device or FIFO can act on it, and
- * again on what was opened. */
-static int open_checked(const struct cp_media_cfg *cfg, int *ret_fd, struct cp_err *err)
-{
-	struct stat st;
-	int flags =
-		(cfg->writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-
-	int rc = look_at(cfg, &st, err);
-	if (rc)
-		return rc;
-	int fd = open(cfg->filename, flags);
-	if (fd < 0)
-		return cannot_open(cfg->filename, cfg->writable, errno, err);
-	if (fstat(fd, &st))
-		rc = cannot_open(cfg->filename, cfg->writable, errno, err);
-	if (!rc)
-		rc = check_kind(cfg->filename, &st, err);
-	if (!rc)
-		rc = check_length(cfg->filename, &st, cfg->bytes, err);
-	if (rc) {
-		close(fd);
-		return rc;
-	}
-	*ret_fd = fd;
-	return 0;
-}
+static const struct cp_backing regular = {"file", S_IFREG, "a regular file"};
 
 static uint64_t hole_bytes(int fd, uint64_t bytes)
 {
@@ -125,14 +40,18 @@ static uint64_t hole_bytes(int fd, uint64_t bytes)
 	return holes;
 }
 
+static int file_size(const char *filename, uint64_t *ret_bytes, struct cp_err *err)
+{
+	return cp_backing_size(&regular, filename, ret_bytes, err);
+}
+
 static int file_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
 		     struct cp_err *err)
 {
 	struct stat st;
-	int rc = look_at(cfg, &st, err);
 
 	*ret_memory = 0;
-	return rc ? rc : check_length(cfg->filename, &st, cfg->bytes, err);
+	return cp_backing_look(&regular, cfg, &st, err);
 }
 
 /* A page of tmpfs is memory, and touching a hole takes one. */
@@ -147,61 +66,12 @@ static int check_memory(int fd, const struct cp_media_cfg *cfg, struct cp_err *e
 	return cp_media_memory_check(what, hole_bytes(fd, cfg->bytes), err);
 }
 
-static bool on_dax(int fd)
-{
-#ifdef STATX_ATTR_DAX
-	struct statx stx;
-
-	return !statx(fd, "", AT_EMPTY_PATH, 0, &stx) &&
-	       (stx.stx_attributes & STATX_ATTR_DAX);
-#else
-	(void)fd;
-	return false;
-#endif
-}
-
-static void touch(const unsigned char *base, size_t bytes)
-{
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	for (size_t at = 0; at < bytes; at += page)
-		(void)*(const volatile unsigned char *)(base + at);
-}
-
-/* Populating for writing takes the write faults as well, without changing a byte. */
-static int fault_in(unsigned char *base, size_t bytes, const struct cp_media_cfg *cfg,
-		    struct cp_err *err)
-{
-	int advice = cfg->writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
-
-	for (size_t at = 0; at < bytes;) {
-		size_t step = bytes - at < POPULATE_STEP ? bytes - at : POPULATE_STEP;
-
-		if (!madvise(base + at, step, advice)) {
-			at += step;
-		} else if (errno == EINVAL) {
-			touch(base + at, bytes - at); /* a kernel before 5.14 */
-			break;
-		} else if (errno != EINTR) {
-			return cp_err_set(err, CP_EXIT_INVALID, errno,
-					  "'%s': pages cannot be brought in: %s%s",
-					  cfg->filename, strerror(errno),
-					  errno == EFAULT ? " (no space left, or a bad "
-							    "block)"
-							  : "");
-		}
-	}
-	return 0;
-}
-
 static int file_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 		     struct cp_err *err)
 {
 	size_t bytes = cp_media_map_bytes(cfg->bytes);
-	int prot = PROT_READ | (cfg->writable ? PROT_WRITE : 0);
-	void *map = MAP_FAILED;
-	bool persistent = false;
-	int fd = -1, rc = open_checked(cfg, &fd, err);
+	void *map = NULL;
+	int fd = -1, rc = cp_backing_open(&regular, cfg, &fd, err);
 
 	if (rc)
 		return rc;
@@ -210,27 +80,25 @@ static int file_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 		goto out_close;
 	/* Only the file system knows whether stores reach persistence without msync, and
 	 * MAP_SYNC is how it says so. */
-	if (on_dax(fd)) {
-		map = mmap(NULL, bytes, prot, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
-		persistent = map != MAP_FAILED;
-	}
-	if (map == MAP_FAILED)
-		map = mmap(NULL, bytes, prot, MAP_SHARED, fd, 0);
+	if (!cp_dax_map(fd, bytes, cfg->writable, &map))
+		cp_dax_verdict(cfg, fd, media);
+	else
+		map = mmap(NULL, bytes, PROT_READ | (cfg->writable ? PROT_WRITE : 0),
+			   MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED) {
 		rc = cp_err_set(err, CP_EXIT_INVALID, errno, "'%s' cannot be mapped: %s",
 				cfg->filename, strerror(errno));
 		goto out_close;
 	}
-	rc = cfg->fault_in ? fault_in(map, bytes, cfg, err) : 0;
+	rc = cfg->fault_in ? cp_backing_fault_in(map, bytes, cfg, err) : 0;
 	if (rc) {
 		munmap(map, bytes);
 		goto out_close;
 	}
 	media->base = media->map = map;
 	media->map_bytes = bytes;
-	media->persistent = persistent;
 	/* a mapping of DAX is in no count of pages */
-	if (cfg->fault_in && !persistent)
+	if (cfg->fault_in && !media->note[0])
 		media->page_bytes = cp_huge_of_range(map, bytes);
 out_close:
 	close(fd); /* the mapping keeps the file */
@@ -262,8 +130,10 @@ const struct cp_media_ops cp_media_file_ops = {
 	.name = "file",
 	.help = "an existing file, mapped shared",
 	.takes_file = true,
+	.may_make = true,
 	.attrs = CP_ATTR_BIT(CP_ATTR_WB),
 	.check = cp_media_no_settings,
+	.size = file_size,
 	.look = file_look,
 	.open = file_open,
 	.sync = file_sync,

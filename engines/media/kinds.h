@@ -7,6 +7,8 @@
 
 extern const struct cp_media_ops cp_media_anon_ops;
 extern const struct cp_media_ops cp_media_file_ops;
+extern const struct cp_media_ops cp_media_dax_ops;
+extern const struct cp_media_ops cp_media_devdax_ops;
 
 /* The spec of a media that takes no settings: an unknown key is an error. */
 int cp_media_no_settings(const char *spec, struct cp_err *err);

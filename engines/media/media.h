@@ -22,7 +22,7 @@
 #include "engines/base/err.h"
 
 struct cp_media_cfg {
-	const char *spec;     /* "anon", "file" */
+	const char *spec;     /* "anon", "anon:page=2m", "file" */
 	const char *filename; /* of a media that takes one, else NULL */
 	uint64_t bytes;	      /* size of the range that will be used, from offset 0 */
 	bool writable;	      /* PROT_WRITE wanted */
@@ -46,6 +46,7 @@ struct cp_media {
 	const char *provenance; /* "native" or "emulated" */
 	void *map;		/* all of the mapping, for close; base lies in it */
 	size_t map_bytes;
+	char note[160]; /* for the record: who says what of its persistence; "" nothing */
 	void *priv;
 };
 
@@ -53,9 +54,15 @@ struct cp_media_ops {
 	const char *name;
 	const char *help;
 	bool takes_file; /* needs cfg.filename */
-	unsigned attrs;	 /* native ones, CP_ATTR_BIT() each */
+	/* What that names is a device: there or not, never made, and only look() can say
+	 * whether it may be used. */
+	bool device;
+	bool may_make;	/* a plan makes a file that is not there */
+	unsigned attrs; /* native ones, CP_ATTR_BIT() each */
 	/* Are the settings of a spec ones that it takes? */
 	int (*check)(const char *spec, struct cp_err *err);
+	/* As cp_media_size(). NULL: what fio finds. */
+	int (*size)(const char *filename, uint64_t *ret_bytes, struct cp_err *err);
 	/* As cp_media_look(). */
 	int (*look)(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
 		    struct cp_err *err);
@@ -89,6 +96,9 @@ int cp_media_check(const char *spec, struct cp_err *err);
  * take of MemAvailable; whether there is that much is the caller's to ask.
  */
 int cp_media_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
+		  struct cp_err *err);
+/* How long what is named is: a file or device of the media's kind (exit 2 if not). */
+int cp_media_size(const char *spec, const char *filename, uint64_t *ret_bytes,
 		  struct cp_err *err);
 /* Errors: not enough memory (exit 4: asked and available in the text; checked against
  * MemAvailable before touching, so that the OOM killer is not the messenger), a file that

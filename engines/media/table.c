@@ -14,6 +14,8 @@
 const struct cp_media_ops *const cp_media_table[] = {
 	&cp_media_anon_ops,
 	&cp_media_file_ops,
+	&cp_media_dax_ops,
+	&cp_media_devdax_ops,
 	NULL,
 };
 
@@ -62,6 +64,7 @@ void cp_media_kind(const char *spec, char *buf, size_t size)
 static int unknown_media(const char *name, struct cp_err *err)
 {
 	const char *words[NR_MEDIA + 1];
+	char list[128];
 
 	for (size_t i = 0; i < NR_MEDIA; i++)
 		words[i] = cp_media_table[i]->name;
@@ -71,8 +74,8 @@ static int unknown_media(const char *name, struct cp_err *err)
 	if (near)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				  "unknown media '%s'; expected '%s'", name, near);
-	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-			  "unknown media '%s'; expected 'anon' or 'file'", name);
+	return cp_err_set(err, CP_EXIT_USAGE, EINVAL, "unknown media '%s'; expected %s",
+			  name, cp_words_join(words, list, sizeof(list)));
 }
 
 int cp_media_no_settings(const char *text, struct cp_err *err)
@@ -110,6 +113,19 @@ int cp_media_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
 
 	*ret_memory = 0;
 	return rc ? rc : ops->look(cfg, ret_memory, err);
+}
+
+int cp_media_size(const char *spec, const char *filename, uint64_t *ret_bytes,
+		  struct cp_err *err)
+{
+	const struct cp_media_ops *ops;
+	int rc = known_media(spec, &ops, err);
+
+	if (!rc && !ops->size)
+		rc = cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				"media '%s' has no size of its own; expected a size",
+				ops->name);
+	return rc ? rc : ops->size(filename, ret_bytes, err);
 }
 
 int cp_media_open(const struct cp_media_cfg *cfg, struct cp_media *ret_media,

@@ -26,8 +26,7 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 	if (rc && !strncmp(arm->dma, "auto", 4)) {
 		/* As the 2017 pmem blk-mq patches: no channel is no reason to fail. */
 		dev->no_channel = true;
-		snprintf(dev->notes, sizeof(dev->notes),
-			 "forced back to CPU copies, no DMA");
+		cp_dev_note(dev, "forced back to CPU copies, no DMA");
 		return 0;
 	}
 	if (rc)
@@ -106,6 +105,15 @@ static void set_segment(struct cp_dev *dev, uint64_t segment)
 	dev->segment_shift = pow2 ? __builtin_ctzll(segment) : -1;
 }
 
+void cp_dev_note(struct cp_dev *dev, const char *note)
+{
+	size_t used = strlen(dev->notes);
+
+	if (note[0])
+		snprintf(dev->notes + used, sizeof(dev->notes) - used, "%s%s",
+			 used ? "; " : "", note);
+}
+
 /* Byte 0 of the device is byte cfg->misalign_far of the media: added here, and nowhere
  * else. */
 static int open_media(struct cp_dev *dev, struct cp_err *err)
@@ -128,6 +136,7 @@ static int open_media(struct cp_dev *dev, struct cp_err *err)
 		return rc;
 	dev->far = dev->media.base + cfg->misalign_far;
 	dev->far_bytes = cfg->bytes;
+	cp_dev_note(dev, dev->media.note);
 	return 0;
 }
 

@@ -167,6 +167,10 @@ unsigned cp_hctx_reap(struct cp_sub *sub);
 /* Wait until the channel has made progress, as the completion mode says. */
 void cp_sub_wait(struct cp_sub *sub);
 
+/* dev.c: one more of the notes that go into every job's report; "" is none. While the
+ * device is opened. */
+void cp_dev_note(struct cp_dev *dev, const char *note);
+
 /* route.c: how decisions are prepared at open */
 int cp_dev_routes(struct cp_dev *dev, struct cp_err *err);
 

@@ -51,6 +51,7 @@ static int check_fingerprint(struct cp_dev *dev, const struct cp_policy *policy,
 			     struct cp_err *err)
 {
 	char here[CP_FINGERPRINT_MAX], kind[CP_SPEC_TEXT_MAX], engines[256];
+	char note[192];
 	struct cp_host host;
 
 	if (!policy->fingerprint[0])
@@ -65,9 +66,10 @@ static int check_fingerprint(struct cp_dev *dev, const struct cp_policy *policy,
 	if (!strcmp(here, policy->fingerprint))
 		return 0;
 	if (dev->cfg.policy_force) {
-		snprintf(dev->notes, sizeof(dev->notes),
+		snprintf(note, sizeof(note),
 			 "policy '%.100s' of another machine used by force",
 			 policy->name);
+		cp_dev_note(dev, note);
 		return 0;
 	}
 	return cp_err_set(

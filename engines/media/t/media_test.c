@@ -426,7 +426,7 @@ static void wrong_media_is_refused(void **state)
 		const char *text;
 	} cases[] = {
 		{"annon", NULL, PAGE, EINVAL, "unknown media 'annon'; expected 'anon'"},
-		{"zzzzzzz", NULL, PAGE, EINVAL, "expected 'anon' or 'file'"},
+		{"zzzzzzz", NULL, PAGE, EINVAL, "expected anon, file, dax"},
 		{"anon:page=3m", NULL, PAGE, EINVAL,
 		 "page '3m' is not to be had; expected 4k, 2m"},
 		{"anon:page=0", NULL, PAGE, ERANGE, "page '0' is out of range"},
@@ -441,7 +441,8 @@ static void wrong_media_is_refused(void **state)
 		{"file", "", PAGE, EINVAL, "names no file"},
 		{"file:x=1", "/dev/shm", PAGE, EINVAL, "'x'"},
 		{"file", "/dev/shm", PAGE, EISDIR, "'/dev/shm' is a directory"},
-		{"file", "/dev/zero", PAGE, EINVAL, "'/dev/zero' is a device"},
+		{"file", "/dev/zero", PAGE, EINVAL,
+		 "'/dev/zero' is a character device; expected a regular file"},
 		{"file", "/dev/shm/no/such", PAGE, ENOENT, "does not exist"},
 	};
 
@@ -478,7 +479,7 @@ static void fifo_is_refused(void **state)
 	struct cp_media_cfg cfg = file_cfg(place, PAGE);
 
 	assert_int_equal(mkfifo(place->file, 0600), 0);
-	expect_error(&cfg, CP_EXIT_USAGE, EINVAL, "is not a regular file");
+	expect_error(&cfg, CP_EXIT_USAGE, EINVAL, "is a FIFO; expected a regular file");
 }
 
 /* Description: a file without the permission is refused as such. */

@@ -63,4 +63,14 @@ static inline void tree_file(const char *root, const char *path, const char *tex
 	assert_int_equal(fclose(file), 0);
 }
 
+/* A link to root + to. */
+static inline void tree_link(const char *root, const char *path, const char *to)
+{
+	char full[512], target[512];
+
+	tree_path(root, path, full, sizeof(full));
+	tree_path(root, to, target, sizeof(target));
+	assert_true(!symlink(target, full) || errno == EEXIST);
+}
+
 #endif
