@@ -125,12 +125,43 @@ static void print_parts(const char *kind, const json_t *list)
 		if (json_is_true(json_object_get(part, "usable")) && provenance)
 			snprintf(extra, sizeof(extra), ", %s%s%s", provenance,
 				 why ? ": " : "", why ? why : "");
-		else if (persistent)
+		else if (json_is_true(json_object_get(part, "usable")) && persistent)
 			snprintf(extra, sizeof(extra), ", %s",
 				 json_is_false(persistent)
 					 ? "not persistent"
-					 : "persistent only on a DAX file system");
+					 : "persistent where the kernel says so");
 		print_part(kind, part, extra);
+	}
+}
+
+static void print_pmem(const json_t *pmem)
+{
+	const json_t *list = json_object_get(pmem, "regions");
+	char bytes[24];
+
+	printf("pmem          %zu regions, %zu namespaces, %zu dax devices\n",
+	       json_array_size(list),
+	       json_array_size(json_object_get(pmem, "namespaces")),
+	       json_array_size(json_object_get(pmem, "dax")));
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *region = json_array_get(list, i);
+
+		printf("pmem          %-13s %s, persistence domain %s\n",
+		       text_of(region, "name"), text_of(region, "devtype"),
+		       text_of(region, "persistence_domain"));
+	}
+	list = json_object_get(pmem, "dax");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *dax = json_array_get(list, i);
+		bool persistent = json_is_true(json_object_get(dax, "persistent"));
+
+		cp_size_format((uint64_t)number_of(dax, "bytes"), bytes, sizeof(bytes));
+		printf("pmem          %-13s %s, steps of %lld, %s%s\n",
+		       text_of(dax, "path"), bytes, (long long)number_of(dax, "align"),
+		       persistent ? "persistent" : "not persistent",
+		       json_is_true(json_object_get(dax, "auto_flush"))
+			       ? ", caches are flushed on power loss"
+			       : "");
 	}
 }
 
@@ -144,8 +175,7 @@ static void print_all(const json_t *root)
 	print_host(json_object_get(root, "host"));
 	print_copy(json_object_get(root, "copy"));
 	print_parts("media", json_object_get(media, "kinds"));
-	printf("pmem          %zu namespaces\n",
-	       json_array_size(json_object_get(media, "pmem_namespaces")));
+	print_pmem(json_object_get(root, "pmem"));
 	print_parts("attr", json_object_get(root, "attrs"));
 	print_parts("dma", json_object_get(root, "dma"));
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
@@ -179,11 +209,11 @@ static enum cp_exit run(int argc, char **argv)
 		return cp_cmd_usage("probe", "unexpected '%s'; expected no operand",
 				    argv[optind]);
 	json_t *root = json_pack(
-		"{s:i,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "kind",
+		"{s:i,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "kind",
 		"probe", "copypath", CP_VERSION_STRING, "fio", cp_probe_fio(), "host",
 		cp_probe_host(), "copy", cp_probe_copy(), "media", cp_probe_media(),
-		"attrs", cp_probe_attrs(), "dma", cp_probe_dma(), "perf", cp_probe_perf(),
-		"fingerprint", cp_probe_fingerprint());
+		"pmem", cp_probe_pmem(), "attrs", cp_probe_attrs(), "dma", cp_probe_dma(),
+		"perf", cp_probe_perf(), "fingerprint", cp_probe_fingerprint());
 	if (!root) {
 		struct cp_err err = {CP_EXIT_INTERNAL, "not enough memory"};
 

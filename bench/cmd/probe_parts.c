@@ -89,14 +89,15 @@ json_t *cp_probe_media(void)
 		const struct cp_media_ops *ops = cp_media_table[i];
 		struct cp_err err = {0};
 		bool usable = !ops->probe(&err);
-		bool anon = !strcmp(ops->name, "anon");
+		/* depends on where the file lies, or which device it is */
+		bool maybe = ops->takes_file;
 
 		json_array_append_new(
-			list, json_pack("{s:s,s:s,s:b,s:o,s:o}", "name", ops->name,
-					"help", ops->help, "usable", usable, "why",
-					usable ? json_null() : json_string(err.msg),
-					/* a file's depends on where it lies */
-					"persistent", anon ? json_false() : json_null()));
+			list,
+			json_pack("{s:s,s:s,s:b,s:o,s:o}", "name", ops->name, "help",
+				  ops->help, "usable", usable, "why",
+				  usable ? json_null() : json_string(err.msg),
+				  "persistent", maybe ? json_null() : json_false()));
 	}
 	return json_pack("{s:o,s:o}", "kinds", list, "pmem_namespaces",
 			 names_of("/sys/bus/nd/devices/namespace*"));

@@ -242,9 +242,9 @@ static void test_context_refused(void **state)
 		{"layer", "btt:sector=4096+linear",
 		 "layer 'btt' is not available in this version; expected none"},
 		{"layer", "none+linear", "unknown layer 'none+linear'; expected none"},
-		{"media", "dax",
-		 "media 'dax' is not available in this version; expected "
-		 "anon or file"},
+		{"media", "block",
+		 "media 'block' is not available in this version; expected "
+		 "anon, file, dax or devdax"},
 		{"numa", "remote",
 		 "numa 'remote' is not available in this version; expected local"},
 		{"corunner", "stream",
