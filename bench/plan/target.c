@@ -271,7 +271,7 @@ static int check_named(const struct cp_plan *plan, struct cp_err *err)
 		const struct cp_media_cfg cfg = {
 			.spec = cell->context.media,
 			.filename = plan->filename,
-			.bytes = plan->size,
+			.bytes = plan->size + cell->context.misalign_far,
 			.writable = cp_context_dir(&cell->context) == CP_DIR_WRITE,
 		};
 		uint64_t memory;
