@@ -54,6 +54,8 @@ struct cp_report_cell {
 	char copy[CP_WORD_MAX]; /* kernel the samples copied with; "" = DMA, or they
 				   differ */
 	struct cp_report_stat values[VALUE_NR];
+	/* the same with nothing misaligned, where this one is and that was measured */
+	const struct cp_report_cell *aligned;
 	/* from the learner; NaN and false where it did not take the cell */
 	double cost;
 	bool judged, pareto, excluded;

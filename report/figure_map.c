@@ -8,6 +8,7 @@
 #include "engines/base/units.h"
 #include "report/escape.h"
 #include "report/figures.h"
+#include "report/misalign.h"
 
 #define PLOT	   372 /* pixels of the plot itself, for what text fits */
 #define CHAR_WIDE  8   /* of an arm's name */
@@ -55,7 +56,8 @@ static bool same_map(const struct cp_report_panel *a, const struct cp_report_pan
 	const struct cp_context *x = &a->like->context, *y = &b->like->context;
 
 	return cp_context_dir(x) == cp_context_dir(y) && !strcmp(x->layer, y->layer) &&
-	       !strcmp(x->attr, y->attr) && !strcmp(x->numa, y->numa);
+	       !strcmp(x->attr, y->attr) && !strcmp(x->numa, y->numa) &&
+	       x->misalign_near == y->misalign_near && x->misalign_far == y->misalign_far;
 }
 
 static void collect_rows(const struct cp_report *report, size_t first, struct map *map)
@@ -249,13 +251,17 @@ static void put_script(const struct cp_report *report, const struct map *map, FI
 {
 	const struct cp_report_panel *panel = map->panels[0];
 	const struct cp_context *context = &panel->like->context;
-	char title[400], provenance[300], load[64];
+	char title[400], provenance[300], load[64], offsets[64];
 
-	snprintf(title, sizeof(title), "Policy: %s%s%s%s%s", cp_report_dir_word(map->dir),
+	cp_report_misalign_words(context->misalign_near, context->misalign_far, offsets,
+				 sizeof(offsets));
+	snprintf(title, sizeof(title), "Policy: %s%s%s%s%s%s%s",
+		 cp_report_dir_word(map->dir),
 		 strcmp(context->layer, "none") ? ", layer " : "",
 		 strcmp(context->layer, "none") ? context->layer : "",
 		 strcmp(context->attr, "wb") ? ", attr " : "",
-		 strcmp(context->attr, "wb") ? context->attr : "");
+		 strcmp(context->attr, "wb") ? context->attr : "",
+		 offsets[0] ? ", misaligned " : "", offsets);
 	snprintf(provenance, sizeof(provenance),
 		 "learned on media: %s, attr: %s, DMA: %s", report->policy.media,
 		 report->policy.attr, report->policy.dma);
@@ -338,7 +344,7 @@ int cp_report_figure_map(const struct cp_report *report,
 
 		for (size_t k = 0; k < p; k++)
 			seen = seen || same_map(&report->panels[k], &report->panels[p]);
-		if (seen)
+		if (seen || cp_report_misalign_tabled(report, &report->panels[p]))
 			continue;
 		struct map map = {0};
 

@@ -8,6 +8,7 @@
 #include "engines/base/units.h"
 #include "report/escape.h"
 #include "report/figures.h"
+#include "report/misalign.h"
 
 #define NULL_ROOM 30 /* how far above the rest the axis follows null */
 #define SIZES_MAX 256
@@ -302,8 +303,10 @@ int cp_report_figure_panels(const struct cp_report *report,
 	int rc = 0;
 
 	for (unsigned p = 0; p < report->nr_panels && !rc; p++)
-		rc = bandwidth_figure(report, p, figures, files, err);
+		if (!cp_report_misalign_tabled(report, &report->panels[p]))
+			rc = bandwidth_figure(report, p, figures, files, err);
 	for (unsigned p = 0; p < report->nr_panels && !rc; p++)
-		rc = cpu_figure(report, p, figures, files, err);
+		if (!cp_report_misalign_tabled(report, &report->panels[p]))
+			rc = cpu_figure(report, p, figures, files, err);
 	return rc;
 }

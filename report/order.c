@@ -7,6 +7,7 @@
 
 #include "report/data.h"
 #include "report/escape.h"
+#include "report/misalign.h"
 #include "results/stats.h"
 
 #define INTERVAL_LEVEL 0.95
@@ -69,6 +70,8 @@ static int compare_panels(const struct cp_report_cell *a, const struct cp_report
 	rc = rc ? rc : strcmp(x->layer, y->layer);
 	rc = rc ? rc : strcmp(x->numa, y->numa);
 	rc = rc ? rc : strcmp(x->corunner, y->corunner);
+	rc = rc ? rc : compare_u64(x->misalign_near, y->misalign_near);
+	rc = rc ? rc : compare_u64(x->misalign_far, y->misalign_far);
 	rc = rc ? rc : strcmp(x->rw, y->rw);
 	rc = rc ? rc : compare_u64(x->numjobs, y->numjobs);
 	return rc ? rc : compare_u64(x->iodepth, y->iodepth);
@@ -156,5 +159,6 @@ int cp_report_finish_cells(struct cp_report *report, struct cp_err *err)
 		if (!before || before->context.bs != cell->context.bs)
 			panel->nr_sizes++;
 	}
+	cp_report_misalign_match(report);
 	return 0;
 }

@@ -156,6 +156,9 @@ int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc
 		rc = put_figures(page, doc, (enum cp_report_figure_kind)kind, err);
 	doc->ops->section(doc, "CPU beside DMA");
 	doc->ops->pre(doc, page->seed_table);
+	put_table(page, doc, TABLE_MISALIGN, "Misaligned buffers");
+	if (cp_report_table_rows(&page->tables[TABLE_MISALIGN_CPU]))
+		doc->ops->table(doc, &page->tables[TABLE_MISALIGN_CPU]);
 	put_table(page, doc, TABLE_RULES, "Rules");
 	if (cp_report_table_rows(&page->tables[TABLE_RULES]))
 		put_objective(report, doc);

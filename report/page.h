@@ -14,6 +14,8 @@ enum cp_report_table_id {
 	TABLE_HARNESS,	/* null: the harness's own cost */
 	TABLE_FAILURES, /* samples that are not in the figures */
 	TABLE_MACHINE,	/* environment and fingerprint */
+	TABLE_MISALIGN_CPU,
+	TABLE_MISALIGN, /* bandwidth of misaligned buffers beside aligned ones */
 	TABLE_NR,
 };
 

@@ -6,6 +6,7 @@
 
 #include "engines/base/units.h"
 #include "report/data.h"
+#include "report/misalign.h"
 
 const char *cp_report_dir_word(enum cp_dir dir)
 {
@@ -57,7 +58,7 @@ char *cp_report_panel_words(const struct cp_report *report,
 		{"corunner", "none", offsetof(struct cp_context, corunner)},
 	};
 	const struct cp_context *context = &panel->like->context;
-	char load[64];
+	char load[64], offsets[64];
 
 	snprintf(buf, size, "%s, %s", context->rw,
 		 cp_report_load_words(context, load, sizeof(load)));
@@ -69,6 +70,11 @@ char *cp_report_panel_words(const struct cp_report *report,
 		    (more[i].usual[0] && strcmp(value, more[i].usual) != 0))
 			append(buf, size, ", %s %s", more[i].word, value);
 	}
+	if (cp_report_is_misaligned(context))
+		append(buf, size, ", misaligned %s",
+		       cp_report_misalign_words(context->misalign_near,
+						context->misalign_far, offsets,
+						sizeof(offsets)));
 	for (size_t i = 1; i < report->nr_panels; i++) {
 		if (strcmp(report->panels[i].like->host, report->panels[0].like->host)) {
 			append(buf, size, ", on %s", panel->like->host);

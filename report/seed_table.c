@@ -13,6 +13,7 @@
 #include "engines/base/units.h"
 #include "report/data.h"
 #include "report/escape.h"
+#include "report/misalign.h"
 
 #define MB	    1e6
 #define SHOWN_CHARS 40
@@ -106,7 +107,8 @@ static bool same_block(const struct cp_report_cell *a, const struct cp_report_ce
 	       is_random(x) == is_random(y) && !strcmp(x->media, y->media) &&
 	       !strcmp(x->layer, y->layer) && !strcmp(x->attr, y->attr) &&
 	       !strcmp(x->numa, y->numa) && !strcmp(x->corunner, y->corunner) &&
-	       !strcmp(a->host, b->host) &&
+	       x->misalign_near == y->misalign_near &&
+	       x->misalign_far == y->misalign_far && !strcmp(a->host, b->host) &&
 	       !strcmp(a->provenance.media, b->provenance.media) &&
 	       !strcmp(a->provenance.attr, b->provenance.attr);
 }
@@ -175,7 +177,7 @@ static bool first_of_block(const struct cp_report *report, size_t cell)
 static void put_place(const struct cp_report_cell *cell,
 		      const struct cp_report_cell *before, FILE *out)
 {
-	char host[256], media[512], layer[512];
+	char host[256], media[512], layer[512], offsets[64];
 
 	if (before && !strcmp(cell->host, before->host) &&
 	    !strcmp(cell->context.media, before->context.media) &&
@@ -183,6 +185,8 @@ static void put_place(const struct cp_report_cell *cell,
 	    !strcmp(cell->context.attr, before->context.attr) &&
 	    !strcmp(cell->context.numa, before->context.numa) &&
 	    !strcmp(cell->context.corunner, before->context.corunner) &&
+	    cell->context.misalign_near == before->context.misalign_near &&
+	    cell->context.misalign_far == before->context.misalign_far &&
 	    !strcmp(cell->provenance.media, before->provenance.media) &&
 	    !strcmp(cell->provenance.attr, before->provenance.attr))
 		return;
@@ -194,19 +198,26 @@ static void put_place(const struct cp_report_cell *cell,
 		cell->provenance.attr,
 		cp_text_visible(cell->context.layer, 20, layer, sizeof(layer)),
 		cell->context.numa, cell->context.corunner);
+	if (cp_report_is_misaligned(&cell->context))
+		fprintf(out, "misaligned: %s\n",
+			cp_report_misalign_words(cell->context.misalign_near,
+						 cell->context.misalign_far, offsets,
+						 sizeof(offsets)));
 }
 
 void cp_report_text(const struct cp_report *report, FILE *out)
 {
 	const struct cp_report_cell *before = NULL;
+	bool apart = false;
 
 	fprintf(out, "Medians; MB = 10^6 bytes; %% of one CPU, all threads counted.\n"
 		     "CPU: the CPU arm with the most bandwidth; DMA: likewise.\n");
 	for (size_t i = 0; i < report->nr_cells; i++) {
 		const struct cp_report_cell *cell = &report->cells[i];
 
+		apart = apart || cell->aligned;
 		if (report->arms[cell->arm].simulated || !cell->values[VALUE_BW].n ||
-		    !first_of_block(report, i))
+		    cell->aligned || !first_of_block(report, i))
 			continue;
 		put_place(cell, before, out);
 		put_block(report, cell, out);
@@ -214,4 +225,6 @@ void cp_report_text(const struct cp_report *report, FILE *out)
 	}
 	if (!before)
 		fputs("\nno sample that moved data\n", out);
+	if (apart)
+		fputs("\nMisaligned buffers: tables/misalign.csv of the report.\n", out);
 }

@@ -6,6 +6,7 @@
 
 #include "engines/base/units.h"
 #include "policies/words.h"
+#include "report/misalign.h"
 #include "report/page.h"
 
 #define RULES_SHOWN  12
@@ -25,7 +26,7 @@ static char *thresh_words(uint64_t bytes, char *buf, size_t size)
 static void range_words(const struct cp_rule *rule, char *buf, size_t size)
 {
 	const struct cp_range *load = &rule->when.load, *jobs = &rule->when.jobs;
-	char load_text[48] = "any load", jobs_text[48] = "";
+	char load_text[48] = "any load", jobs_text[48] = "", offsets[64];
 
 	if (load->max != CP_POLICY_OPEN && load->min <= 1)
 		snprintf(load_text, sizeof(load_text), "load up to %u", load->max);
@@ -39,8 +40,10 @@ static void range_words(const struct cp_rule *rule, char *buf, size_t size)
 			 jobs->min ? jobs->min : 1, jobs->max);
 	else if (jobs->min > 1)
 		snprintf(jobs_text, sizeof(jobs_text), ", from %u jobs", jobs->min);
-	snprintf(buf, size, "%s, %s%s", cp_report_dir_word(rule->when.dir), load_text,
-		 jobs_text);
+	cp_report_misalign_words(rule->when.misalign_near, rule->when.misalign_far,
+				 offsets, sizeof(offsets));
+	snprintf(buf, size, "%s, %s%s%s%s", cp_report_dir_word(rule->when.dir), load_text,
+		 jobs_text, offsets[0] ? ", misaligned " : "", offsets);
 }
 
 /* "12.0 % less", "0.3 % more". */

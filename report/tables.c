@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engines/base/units.h"
+#include "report/misalign.h"
 #include "report/page.h"
 
 #define MB 1e6
@@ -60,9 +61,10 @@ static void add_verdict(const struct cp_report *report, struct cp_report_table *
 static void make_cells(const struct cp_report *report, struct cp_report_table *table)
 {
 	static const char *const header[] = {
-		"rw",	    "bs",	"jobs",	  "iodepth",  "arm",	"media",
-		"DMA",	    "N",	"MB/s",	  "interval", "CPU %",	"interval",
-		"submit %", "engine %", "p50 us", "p99 us",   "J ns/B", "is"};
+		"rw",	    "bs",	  "jobs",     "iodepth",  "arm",
+		"media",    "misaligned", "DMA",      "N",	  "MB/s",
+		"interval", "CPU %",	  "interval", "submit %", "engine %",
+		"p50 us",   "p99 us",	  "J ns/B",   "is"};
 
 	cp_report_table_init(
 		table, "cells",
@@ -71,16 +73,21 @@ static void make_cells(const struct cp_report *report, struct cp_report_table *t
 		"bio)\": the rule says A, whose cost is judged as bio with the same "
 		"kernel; \"policy (in mq)\": nothing was measured there in the mode that "
 		"the policy sets",
-		"lrrrlllrrrrrrrrrrl", header);
+		"lrrrllllrrrrrrrrrrl", header);
 	table->fold = true;
 	for (size_t i = 0; i < report->nr_cells; i++) {
 		const struct cp_report_cell *cell = &report->cells[i];
 		const struct cp_report_stat *values = cell->values;
+		char offsets[64];
 
 		add_load(table, &cell->context);
 		cp_report_table_add(table, "%s", report->arms[cell->arm].label);
 		cp_report_table_add(table, "%s %s", cell->context.media,
 				    cell->provenance.media);
+		cp_report_table_add(table, "%s",
+				    cp_report_misalign_words(cell->context.misalign_near,
+							     cell->context.misalign_far,
+							     offsets, sizeof(offsets)));
 		cp_report_table_add(table, "%s", cell->provenance.dma);
 		cp_report_table_add(table, "%u", cell->n);
 		add_interval(table, &values[VALUE_BW], MB);
@@ -109,13 +116,16 @@ static void add_rule(struct cp_report_table *table, const struct cp_rule *rule,
 		     unsigned s)
 {
 	const struct cp_policy_size *size = &rule->sizes[s];
-	char words[80], low[24], high[24], reason[CP_WORD_MAX];
+	char words[80], low[24], high[24], reason[CP_WORD_MAX], offsets[64];
 
 	snprintf(reason, sizeof(reason), "%s", rule->reason);
 	for (char *c = reason; *c; c++)
 		*c = *c == '_' ? ' ' : *c;
 
-	cp_report_table_add(table, "%s", cp_report_dir_word(rule->when.dir));
+	cp_report_misalign_words(rule->when.misalign_near, rule->when.misalign_far,
+				 offsets, sizeof(offsets));
+	cp_report_table_add(table, "%s%s%s", cp_report_dir_word(rule->when.dir),
+			    offsets[0] ? ", " : "", offsets);
 	add_range(table, &rule->when.jobs);
 	add_range(table, &rule->when.load);
 	cp_report_table_add(table, "%s",
@@ -357,9 +367,14 @@ int cp_report_tables_make(const struct cp_report *report, struct cp_report_table
 {
 	static void (*const makers[])(const struct cp_report *,
 				      struct cp_report_table *) = {
-		[TABLE_CELLS] = make_cells,	  [TABLE_RULES] = make_rules,
-		[TABLE_REGRET] = make_regret,	  [TABLE_HARNESS] = make_harness,
-		[TABLE_FAILURES] = make_failures, [TABLE_MACHINE] = make_machine,
+		[TABLE_CELLS] = make_cells,
+		[TABLE_RULES] = make_rules,
+		[TABLE_REGRET] = make_regret,
+		[TABLE_HARNESS] = make_harness,
+		[TABLE_FAILURES] = make_failures,
+		[TABLE_MACHINE] = make_machine,
+		[TABLE_MISALIGN] = cp_report_misalign_make,
+		[TABLE_MISALIGN_CPU] = cp_report_misalign_cpu_make,
 	};
 
 	for (int t = 0; t < TABLE_NR; t++)

@@ -159,3 +159,30 @@ verify_jobs() {
 	# what is filtered out asks for nothing
 	"$copypath" run w.yaml --filter misalign_far=16 -o run3 2>log
 }
+
+@test "the misalign workload is planned, and its report has the table and lines of their own" {
+	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	run -0 "$copypath" run "$root/configs/workloads/misalign.yaml" --dry-run
+	[[ "$output" == *"128 cells x 3 samples"* ]]
+	workload "media: anon, size: 1m" \
+		"rw: randread, bs: 4k, misalign_near: [0, 8], misalign_far: [0, 16]"
+	sed -i 's/, nt\]/]/; s/randread/randwrite/' w.yaml
+	"$copypath" run w.yaml -o run 2>log
+	"$copypath" report run -o report >out 2>log
+	head -1 report/tables/misalign.csv | grep -qx \
+		'rw,bs,jobs,iodepth,arm,media,attr,N,aligned MB/s,far,near 0,near 8'
+	[ "$(wc -l <report/tables/misalign.csv)" -eq 3 ]
+	[ "$(wc -l <report/tables/misalign-cpu.csv)" -eq 3 ]
+	grep -q '<h2>Misaligned buffers</h2>' report/index.html
+	grep -q '^## Misaligned buffers' report/report.md
+	[ ! -e report/figures/bandwidth-2.gp ]
+	! command -v gnuplot || [ -s report/figures/bandwidth-1.svg ]
+	# nothing of it where nothing is misaligned
+	grep '"misalign_near":0,"misalign_far":0' run/records.jsonl >aligned.jsonl
+	"$copypath" report aligned.jsonl -o plain >out 2>log
+	run ! grep -q Misaligned plain/index.html
+	# learned apart: a rule for each
+	run "$copypath" learn run -o policy.yaml
+	[[ "$status" -eq 0 || "$status" -eq 3 ]]
+	[ "$(grep -c 'misalign_near: 8, misalign_far: 16' policy.yaml)" -ge 1 ]
+}
