@@ -195,6 +195,26 @@ int cp_copy_bind_opts(const char *name, enum cp_dir dir, const struct cp_copy_op
 	return 0;
 }
 
+/* auto takes no settings, so what was measured is what runs. */
+int cp_copy_bind_sizes(const char *name, enum cp_dir dir, const struct cp_copy_opts *opts,
+		       struct cp_copy_bound *ret_bound, struct cp_err *err)
+{
+	bool by_size = !strcmp(name, "auto");
+	const struct cp_copy_ops *ops;
+	cp_copy_fn fn;
+	int rc = cp_copy_bind_opts(name, dir, opts, &ops, &fn, err);
+
+	if (rc)
+		return rc;
+	for (unsigned class = 0; class < CP_COPY_CLASSES; class ++) {
+		if (by_size)
+			ops = cp_copy_calibrate()->best[dir][class];
+		ret_bound->ops[class] = ops;
+		ret_bound->fn[class] = by_size ? ops->fn : fn;
+	}
+	return 0;
+}
+
 /* Of a function that passes a distance on: what it passes it on to, else NULL. */
 static cp_copy_ahead_fn ahead_of(cp_copy_fn fn)
 {

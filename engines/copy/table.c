@@ -16,7 +16,7 @@
 #define LINES_ORDER 1024
 
 /* Kernels of a kind widest last: `nt` and `ntload` take the last one that is present, and
- * of kernels as fast as each other `auto` does. */
+ * of kernels as fast as each other `auto` does, but for memcpy. */
 const struct cp_copy_ops cp_copy_table[] = {
 	{
 		.name = "memcpy",
@@ -215,7 +215,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 	},
 	{
 		.name = "auto",
-		.help = "the fastest here, measured once a process",
+		.help = "the fastest here for the size, measured once a process",
 		.isa = "",
 		.read = true,
 		.write = true,
@@ -280,27 +280,6 @@ static const struct cp_copy_ops *widest(const char *prefix)
 	return found;
 }
 
-/*
- * The fastest by calibration, whose rates are in steps below which a lead is noise. Of
- * equals memcpy, else the last of the table, so that two processes choose alike.
- */
-static const struct cp_copy_ops *measured_best(enum cp_dir dir)
-{
-	const struct cp_copy_calibration *cal = cp_copy_calibrate();
-	const struct cp_copy_ops *plain = cp_copy_find("memcpy"), *best = plain;
-	double top = 0;
-
-	for (unsigned i = 0; i < cal->nr; i++) {
-		double rate = cal->rows[i].bytes_per_s[dir];
-
-		if (rate > top || (rate == top && rate > 0 && best != plain)) {
-			top = rate;
-			best = cal->rows[i].ops;
-		}
-	}
-	return best;
-}
-
 /* What a virtual row stands for; NULL: nothing here. */
 static const struct cp_copy_ops *stands_for(const struct cp_copy_ops *ops,
 					    enum cp_dir dir)
@@ -313,7 +292,7 @@ static const struct cp_copy_ops *stands_for(const struct cp_copy_ops *ops,
 		return read ? widest("ntload-") : cp_copy_find("memcpy");
 	if (!strcmp(ops->name, "nt-both"))
 		return widest(read ? "ntload-" : "nt-");
-	return measured_best(dir);
+	return cp_copy_calibrate()->best[dir][CP_COPY_CLASS_64K];
 }
 
 static int check_row(const struct cp_copy_ops *ops, enum cp_dir dir, struct cp_err *err)

@@ -16,8 +16,10 @@
 
 struct cp_route {
 	bool dma;
-	cp_copy_fn copy[2]; /* by direction; for dma: what a fallback copies with */
-	uint8_t kernel[2];  /* index of the same in dev->kernels, for the proof */
+	/* By direction and class of sizes; for dma: what a fallback copies with. */
+	cp_copy_fn copy[2][CP_COPY_CLASSES];
+	/* index of the same in dev->kernels, for the proof */
+	uint8_t kernel[2][CP_COPY_CLASSES];
 };
 
 /* Of a device's measuring window; see measure.c. */

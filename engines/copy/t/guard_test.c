@@ -171,6 +171,28 @@ static void variants_are_true(void **state)
 	cp_guard_put();
 }
 
+/* Description: what auto runs for each size and direction has the order of the kernel it
+ * is, so a copy that faults claims as much as that kernel's. */
+static void auto_is_true(void **state)
+{
+	struct cp_copy_opts opts;
+
+	(void)state;
+	guard_up();
+	cp_copy_opts_init(&opts);
+	for (unsigned i = 0; i < 2 * CP_COPY_CLASSES; i++) {
+		enum cp_dir dir = i % 2 ? CP_DIR_WRITE : CP_DIR_READ;
+		struct cp_copy_bound bound;
+		struct cp_err err;
+
+		if (cp_copy_bind_sizes("auto", dir, &opts, &bound, &err) != 0)
+			fail_msg("%s", err.msg);
+		assert_int_equal(cp_copy_order(bound.fn[i / 2]), bound.ops[i / 2]->order);
+		each_turn(bound.ops[i / 2], bound.fn[i / 2], dir);
+	}
+	cp_guard_put();
+}
+
 /* Description: a copy that does not fault returns what its kernel returns, and no
  * side. */
 static size_t leave_seven(void *dst, const void *src, size_t len, enum cp_dir dir,
@@ -407,6 +429,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(residue_is_true),
 		cmocka_unit_test(variants_are_true),
+		cmocka_unit_test(auto_is_true),
 		cmocka_unit_test(good_copy_is_plain),
 		cmocka_unit_test(registers_survive),
 		cmocka_unit_test(mask_survives),

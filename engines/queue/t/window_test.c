@@ -2,6 +2,7 @@
 /* What is measured: windows, and the kernels named in the proof. */
 #include <unistd.h>
 
+#include "engines/copy/copy.h"
 #include "engines/queue/t/rig.h"
 
 /* Description: what finished before the window is in none of the figures. */
@@ -113,12 +114,67 @@ static void test_kernels_named(void **state)
 	free(buf);
 }
 
+/* What a proof says of these: kernels of reads, then others of writes. */
+static const char *names_of(const struct cp_copy_calibration *cal,
+			    bool used[2][CP_COPY_CLASSES])
+{
+	static char text[CP_SPEC_TEXT_MAX];
+	const struct cp_copy_ops *named[2 * CP_COPY_CLASSES];
+	unsigned nr = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < 2 * CP_COPY_CLASSES; i++) {
+		unsigned dir = i / CP_COPY_CLASSES, class = i % CP_COPY_CLASSES, k = 0;
+
+		named[nr] = cal->best[dir][class];
+		while (used[dir][class] && named[k] != named[nr])
+			k++;
+		if (!used[dir][class] || k < nr)
+			continue;
+		size_t at = strlen(text);
+
+		snprintf(text + at, sizeof(text) - at, "%s%s", nr ? "/" : "",
+			 named[nr]->name);
+		nr++;
+	}
+	return text;
+}
+
+/* Description: auto is by direction and size, of the I/O whatever came before it, and the
+ * proof names all kernels that copied, each once. */
+static void test_auto_by_size(void **state)
+{
+	static const uint64_t sizes[] = {1,    1023,  1024,	8191,
+					 8192, 65536, 1U << 20, 4U << 20};
+	struct cp_dev_cfg cfg = config("queue_mode=bio copy=auto");
+	unsigned char *buf = calloc(1, 4U << 20);
+	const struct cp_copy_calibration *cal = cp_copy_calibrate();
+	struct rig rig = rig_open(&cfg);
+	bool used[2][CP_COPY_CLASSES] = {{false}};
+	(void)state;
+
+	assert_non_null(buf);
+	cp_sub_measure_begin(rig.sub);
+	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+		enum cp_dir dir = i % 2 ? CP_DIR_WRITE : CP_DIR_READ;
+		struct cp_io io = {.near = buf, .bytes = sizes[i / 2], .dir = dir};
+
+		cp_sub_bio(rig.sub, &io);
+		assert_int_equal(io.error, 0);
+		used[dir][cp_copy_class(io.bytes)] = true;
+		assert_string_equal(proof_of(&rig).copy, names_of(cal, used));
+	}
+	rig_close(&rig);
+	free(buf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_shared_window),
 		cmocka_unit_test(test_kernels_named),
+		cmocka_unit_test(test_auto_by_size),
 	};
 	struct cp_err err;
 
