@@ -9,10 +9,10 @@
  * check again.
  *
  * Ordering: a kernel with NT stores ends with SFENCE, so that its stores are visible to
- * any thread that sees the completion of the I/O; plain stores need none on x86. A kernel
- * with NT stores uses them for whole lines of dst only: the bytes before the first and
- * behind the last are in the cache afterwards.
- * Durability is not promised here (that is `flush`).
+ * any thread that sees the completion of the I/O (cp_copy_opts.unfenced leaves that to
+ * the caller); plain stores need none on x86. A kernel with NT stores uses them for whole
+ * lines of dst only: the bytes before the first and behind the last are in the cache
+ * afterwards. Durability is not promised here (that is `flush`).
  *
  * Kernels may be left at any access to dst or src (guard.h): they keep no state, take no
  * lock and allocate nothing. Threading: any. Binding is done at open, never per I/O.
@@ -81,6 +81,11 @@ struct cp_copy_opts {
 	enum cp_prefetch prefetch; /* hint=none ignores the distance */
 	uint32_t distance;	   /* bytes */
 	enum cp_attr attr;	   /* of the far side: what cp_copy_bind() is given */
+	/* Leave out the fence behind NT stores, where the kernel has a function without
+	 * (those of this suite, without prefetch). Other threads are then promised the
+	 * bytes only behind the next locked instruction or cp_copy_settle() of the thread
+	 * that copied; that thread itself sees them at once. */
+	bool unfenced;
 };
 
 void cp_copy_opts_init(struct cp_copy_opts *opts);
@@ -132,6 +137,10 @@ int cp_copy_bind_sizes(const char *name, enum cp_dir dir, const struct cp_copy_o
  * full process; no place is taken and nothing is measured. */
 int cp_copy_check_opts(const char *name, enum cp_dir dir, const struct cp_copy_opts *opts,
 		       struct cp_err *err);
+
+/* Every store of unfenced copies that this thread made is visible to whoever sees a store
+ * that this thread makes from now on (SFENCE). */
+void cp_copy_settle(void);
 
 /* The order of the row that fn is the function of, or a variant of; 0 when it is of none.
  * To be called from a signal handler too: it only reads. */

@@ -229,6 +229,8 @@ static void dispatch_sync(struct cp_sub *sub, struct cp_io *io, unsigned behind)
 		if (!n)
 			cp_sub_wait(sub);
 	}
+	if (sub->dev->unfenced)
+		cp_copy_settle(); /* what is flushed must be there */
 	io->error = -cp_media_sync(&sub->dev->media, 0, sub->dev->media.bytes);
 	cp_hctx_lock(hctx);
 	cp_sub_done(sub, io);

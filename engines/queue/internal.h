@@ -54,6 +54,7 @@ struct cp_dev {
 	enum cp_attr attr;   /* what copies emulate; wb where `mapped` is native */
 	const char *attr_provenance;
 	bool mq, irq, ring_full_cpu, simulated;
+	bool unfenced; /* copies end without a fence; see cp_dev_cfg.locked_handover */
 
 	const struct cp_dma_ops *dma; /* NULL: none */
 	unsigned nr_kernels;	      /* that routes use */

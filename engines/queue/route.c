@@ -31,6 +31,7 @@ static int bind(struct cp_dev *dev, const char *copy, const struct cp_copy_opts 
 
 	cp_copy_opts_init(&plain);
 	asked.attr = dev->attr;
+	asked.unfenced = dev->unfenced;
 	plain.attr = dev->attr;
 	for (int d = 0; d < 2; d++) {
 		bool used = dev->cfg.dir_used[d];

@@ -171,8 +171,9 @@ static void variants_are_true(void **state)
 	cp_guard_put();
 }
 
-/* Description: what auto runs for each size and direction has the order of the kernel it
- * is, so a copy that faults claims as much as that kernel's. */
+/* Description: what auto runs for each size and direction, with a fence and without, has
+ * the order of the kernel it is, so a copy that faults claims as much as that kernel's.
+ */
 static void auto_is_true(void **state)
 {
 	struct cp_copy_opts opts;
@@ -180,15 +181,18 @@ static void auto_is_true(void **state)
 	(void)state;
 	guard_up();
 	cp_copy_opts_init(&opts);
-	for (unsigned i = 0; i < 2 * CP_COPY_CLASSES; i++) {
+	for (unsigned i = 0; i < 4 * CP_COPY_CLASSES; i++) {
 		enum cp_dir dir = i % 2 ? CP_DIR_WRITE : CP_DIR_READ;
+		unsigned class = i / 4;
 		struct cp_copy_bound bound;
 		struct cp_err err;
 
+		opts.unfenced = i & 2;
+
 		if (cp_copy_bind_sizes("auto", dir, &opts, &bound, &err) != 0)
 			fail_msg("%s", err.msg);
-		assert_int_equal(cp_copy_order(bound.fn[i / 2]), bound.ops[i / 2]->order);
-		each_turn(bound.ops[i / 2], bound.fn[i / 2], dir);
+		assert_int_equal(cp_copy_order(bound.fn[class]), bound.ops[class]->order);
+		each_turn(bound.ops[class], bound.fn[class], dir);
 	}
 	cp_guard_put();
 }

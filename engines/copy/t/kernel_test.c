@@ -104,6 +104,10 @@ static void variants_of(const struct areas *areas, const struct cp_copy_ops *ops
 		};
 
 		each(areas, &trial);
+		if (v->unfenced[log2]) {
+			trial.fn = v->unfenced[log2];
+			each(areas, &trial);
+		}
 		for (size_t i = 0; i < nr_distances; i++) {
 			trial.distance = distances[i];
 			trial.ahead = v->nta[log2];

@@ -2,7 +2,7 @@
 /* What is measured: windows, and the kernels named in the proof. */
 #include <unistd.h>
 
-#include "engines/copy/copy.h"
+#include "engines/queue/internal.h"
 #include "engines/queue/t/rig.h"
 
 /* Description: what finished before the window is in none of the figures. */
@@ -168,6 +168,36 @@ static void test_auto_by_size(void **state)
 	free(buf);
 }
 
+/* Description: copies end without a fence only where the caller hands over by locks and
+ * no DMA engine reads behind the submitter. */
+static void test_unfenced(void **state)
+{
+	static const struct {
+		const char *settings;
+		bool locked, unfenced;
+	} cases[] = {
+		{"queue_mode=bio copy=nt", true, true},
+		{"queue_mode=bio copy=nt", false, false},
+		{"queue_mode=mq path=cpu copy=nt", true, true},
+		{"queue_mode=mq path=dma dma=sw copy=nt", true, false},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_dev_cfg cfg = config(cases[i].settings);
+
+		cfg.locked_handover = cases[i].locked;
+		struct rig rig = rig_open(&cfg);
+		cp_copy_fn fn = rig.dev->cpu_route.copy[CP_DIR_WRITE][0];
+		bool fenced = rig.dev->kernels[rig.dev->cpu_route.kernel[CP_DIR_WRITE][0]]
+				      ->fn == fn;
+
+		assert_int_equal(rig.dev->unfenced, cases[i].unfenced);
+		assert_int_equal(fenced, !cases[i].unfenced);
+		rig_close(&rig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +205,7 @@ int main(void)
 		cmocka_unit_test(test_shared_window),
 		cmocka_unit_test(test_kernels_named),
 		cmocka_unit_test(test_auto_by_size),
+		cmocka_unit_test(test_unfenced),
 	};
 	struct cp_err err;
 
