@@ -54,5 +54,6 @@ CP_COPY_LINES_KERNEL(cp_copy_ntload_ldnp);
 /* libpmem.c; present when the library can be loaded */
 bool cp_copy_libpmem_present(void);
 CP_COPY_KERNEL(cp_copy_libpmem);
+CP_COPY_KERNEL(cp_copy_libpmem_temporal);
 
 #endif

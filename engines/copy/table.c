@@ -89,6 +89,15 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.library = CP_COPY_LIBPMEM,
 	},
 	{
+		.name = "libpmem-temporal",
+		.help = "pmem_memcpy, ordinary stores and flushes, one drain",
+		.isa = "",
+		.write = true,
+		.present = cp_copy_libpmem_present,
+		.fn = cp_copy_libpmem_temporal,
+		.library = CP_COPY_LIBPMEM,
+	},
+	{
 		.name = "movdir64b",
 		.help = "direct stores of a line",
 		.isa = "movdir64b",
@@ -239,7 +248,7 @@ const struct cp_copy_ops *cp_copy_find(const char *name)
 static int unknown_name(const char *name, struct cp_err *err)
 {
 	const char *words[NR_ROWS + 1];
-	char list[400] = "";
+	char list[480] = "";
 	size_t at = 0;
 
 	for (size_t i = 0; i < NR_ROWS; i++) {
@@ -298,11 +307,12 @@ static const struct cp_copy_ops *stands_for(const struct cp_copy_ops *ops,
 static int check_row(const struct cp_copy_ops *ops, enum cp_dir dir, struct cp_err *err)
 {
 	if (dir == CP_DIR_READ && !ops->read)
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "copy '%s' has no meaning for reads: its non-temporal "
-				  "stores go to the far side; expected 'memcpy', 'nt' or "
-				  "'auto'",
-				  ops->name);
+		return cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"copy '%s' has no meaning for reads: it is a way in which "
+			"stores go to the far side; expected 'memcpy', 'nt' or "
+			"'auto'",
+			ops->name);
 	if (dir == CP_DIR_WRITE && !ops->write)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				  "copy '%s' has no meaning for writes: its non-temporal "

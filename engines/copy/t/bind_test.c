@@ -33,6 +33,7 @@ static void names_are_bound(void **state)
 		{"nti", CP_DIR_READ, NULL, "copy 'nti' has no meaning for reads"},
 		{"movdir64b", CP_DIR_READ, NULL, "no meaning for reads"},
 		{"libpmem", CP_DIR_READ, NULL, "stores go to the far side"},
+		{"libpmem-temporal", CP_DIR_READ, NULL, "no meaning for reads"},
 		{"ntload-sse41", CP_DIR_WRITE, NULL, "no meaning for writes"},
 		{"ntload-avx2", CP_DIR_WRITE, NULL, "loads come from the far side"},
 		{"ntload-ldnp", CP_DIR_WRITE, NULL, "expected 'memcpy', 'ntload' or"},
