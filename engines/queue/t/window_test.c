@@ -148,7 +148,15 @@ static void test_auto_by_size(void **state)
 					 8192, 65536, 1U << 20, 4U << 20};
 	struct cp_dev_cfg cfg = config("queue_mode=bio copy=auto");
 	unsigned char *buf = calloc(1, 4U << 20);
-	const struct cp_copy_calibration *cal = cp_copy_calibrate();
+	struct cp_copy_calibration *cal = (void *)(uintptr_t)cp_copy_calibrate();
+
+	/* sizes that differ, whatever this machine measured */
+	for (unsigned class = 0; class < CP_COPY_CLASSES; class ++) {
+		cal->best[CP_DIR_READ][class] =
+			cp_copy_find(class % 2 ? "portable" : "memcpy");
+		cal->best[CP_DIR_WRITE][class] =
+			cp_copy_find(class > 2 ? "portable" : "memcpy");
+	}
 	struct rig rig = rig_open(&cfg);
 	bool used[2][CP_COPY_CLASSES] = {{false}};
 	(void)state;
