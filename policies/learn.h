@@ -65,7 +65,7 @@ struct cp_learn_cell {
 	struct cp_context context;
 	struct cp_arm arm;
 	struct cp_provenance provenance;
-	char copy[CP_WORD_MAX]; /* kernel the samples copied with; "" = DMA, or they
+	char copy[CP_SPEC_TEXT_MAX]; /* kernel the samples copied with; "" = DMA, or they
 				   differ */
 	uint32_t n;
 	double bw_median, bw_low, bw_high; /* bytes/s; interval of the median */

@@ -35,7 +35,7 @@ struct learn_cell {
 	struct cp_context context;
 	struct cp_arm arm;
 	struct cp_provenance provenance;
-	char copy[CP_WORD_MAX]; /* as in cp_learn_cell */
+	char copy[CP_SPEC_TEXT_MAX]; /* as in cp_learn_cell */
 	struct learn_sample *samples;
 	unsigned n, room;
 	/* derived by learn_spread() */

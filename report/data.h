@@ -51,7 +51,7 @@ struct cp_report_cell {
 	unsigned arm; /* index */
 	uint64_t key; /* hash of all of the above */
 	uint32_t n, failed;
-	char copy[CP_WORD_MAX]; /* kernel the samples copied with; "" = DMA, or they
+	char copy[CP_SPEC_TEXT_MAX]; /* kernel the samples copied with; "" = DMA, or they
 				   differ */
 	struct cp_report_stat values[VALUE_NR];
 	/* the same with nothing misaligned, where this one is and that was measured */

@@ -55,10 +55,10 @@ struct cp_proof {
 	uint64_t errors;
 	char verify[CP_WORD_MAX]; /* off, crc32c, ... */
 	uint32_t effective_iodepth;
-	char copy[CP_WORD_MAX];	    /* what auto or nt resolved to, "" if no CPU copy */
-	char dma[CP_SPEC_TEXT_MAX]; /* what dma auto resolved to */
-	int32_t node;		    /* of the media's pages, -1 unknown */
-	uint64_t page_bytes;	    /* of its mapping, 0 unknown or mixed */
+	char copy[CP_SPEC_TEXT_MAX]; /* what auto or nt resolved to, "" if no CPU copy */
+	char dma[CP_SPEC_TEXT_MAX];  /* what dma auto resolved to */
+	int32_t node;		     /* of the media's pages, -1 unknown */
+	uint64_t page_bytes;	     /* of its mapping, 0 unknown or mixed */
 };
 
 struct cp_provenance {

@@ -7,15 +7,21 @@
 # options on both sides, the median of the pair ratios with their range. And the engine's clocks
 # beside fio's: a known delay, the sum of the CPU parts. Prints what was asked of each
 # figure and whether it was met; exits 1 when one was not.
-# The order of emulated cache attributes comes last (bench-attributes.sh).
+# CPU copies are compared in rounds: each contender once a round, forwards and backwards by
+# turns, the ratio of two within a round. All have mapped and touched the file before the
+# clock starts: copypath at open, libpmem in a ramp that reaches nearly every page.
+# The order of emulated cache attributes (bench-attributes.sh), the kernels and the fault
+# guard without fio come last.
 #
-# PAIRS (10), RUNTIME (1s) and SIZE (1g, of the file on tmpfs) may be set in the environment.
+# PAIRS (10), RUNTIME (0.5s) and SIZE (256m, of the file on tmpfs) may be set in the
+# environment. A figure within 3 % of 1 is noise while the machine does other work.
 set -eu -o pipefail
 
 build=$(cd "${1:-build}" && pwd)
 pairs=${PAIRS:-10}
-runtime=${RUNTIME:-1s}
-size=${SIZE:-1g}
+ramp=200ms
+runtime=${RUNTIME:-500ms}
+size=${SIZE:-256m}
 sync=$build/copypath-sync.so
 async=$build/copypath-async.so
 dir=$(mktemp -d /dev/shm/copypath-bench.XXXXXX)
@@ -29,14 +35,17 @@ done
 # clocksource=cpu: left to itself, fio picks a clock by a calibration that a noisy machine
 # decides differently from run to run, and the two clocks differ by 25 ns an I/O.
 common=(--output-format=terse --terse-version=3 --name=b --thread=1 --rw=randread --bs=4k
-	"--size=$size" --time_based=1 "--runtime=$runtime" --ramp_time=200ms --norandommap=1
+	"--size=$size" --time_based=1 "--runtime=$runtime" "--ramp_time=$ramp"
+	--norandommap=1 --scramble_buffers=0
 	--random_generator=tausworthe64 --randrepeat=0 --clocksource=cpu --cpus_allowed=0)
 
-# run FIO_OPTION... -> read IOPS
+# run FIO_OPTION... -> I/Os a second of CPU time. These jobs never sleep, so on an idle
+# machine that is IOPS; on a busy one what others took is not in it.
 run() {
 	local out
 	out=$(fio "$@" 2>&1) || { echo "$out" >&2; exit 4; }
-	awk -F';' 'NF > 50 { print $8; found = 1 } END { exit !found }' <<<"$out" ||
+	awk -F';' 'NF > 50 { cpu = ($88 + $89) / 100
+		printf "%.0f\n", ($8 + $49) / cpu; found = 1 } END { exit !found }' <<<"$out" ||
 		{ echo "error: no result in: $out" >&2; exit 4; }
 }
 
@@ -72,20 +81,84 @@ verdict() {
 			m = NR % 2 ? r[(NR + 1) / 2] : (r[NR / 2] + r[NR / 2 + 1]) / 2
 			k = int((NR + 1) / 2)
 			met = m >= asked
-			printf "%-46s %.3f [%.3f..%.3f] of %d pairs, asked >= %s: %s", name, m,
+			printf "%-50s %.3f [%.3f..%.3f] of %d pairs, asked >= %s: %s", name, m,
 				r[1], r[NR], NR, asked, met ? "met" : "NOT MET"
-			printf " (%.0f against %.0f kIOPS)\n", b[k] / 1000, a[k] / 1000
+			printf " (%.1f against %.1f kIOPS)\n", b[k] / 1000, a[k] / 1000
 			exit !met
 		}' || failed=1
 }
 
+declare -A contender
 file=(--filename="$dir/data")
+pmem="--ioengine=libpmem ${file[*]}"
+files="--ioengine=external:$sync --media=file ${file[*]}"
+large="--ioengine=external:$sync --media=anon:page=2m"
+contender[pmem0]="$pmem --direct=0"
+contender[pmem1]="$pmem --direct=1"
+contender[memcpy]="$files --copy=memcpy"
+contender[nt]="$files --copy=nt"
+contender[auto]="$files --copy=auto"
+contender[auto2m]="$large --copy=auto"
+
+# rounds RW BS CONTENDER...: their IOPS, a line a round, in $dir/r.CONTENDER
+rounds() {
+	local rw=$1 bs=$2 i k name
+	shift 2
+	rm -f "$dir"/r.*
+	for ((i = 0; i < pairs; i++)); do
+		for ((k = 1; k <= $#; k++)); do
+			((i % 2)) && name=${*:$# + 1 - k:1} || name=${*:k:1}
+			# shellcheck disable=SC2086 # options without blanks in them
+			run "${common[@]}" --ramp_time=500ms "--rw=$rw" "--bs=$bs" \
+				${contender[$name]} >>"$dir/r.$name"
+		done
+	done
+}
+
+# compare LABEL ASKED OURS THEIRS
+compare() {
+	paste -d' ' "$dir/r.$4" "$dir/r.$3" | verdict "$1" "$2"
+}
+
+median() {
+	sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+# The contender of two whose median is higher: the better of two in every round would be
+# the better of two noises.
+better() {
+	(("$(median "$dir/r.$1")" >= "$(median "$dir/r.$2")")) && echo "$1" || echo "$2"
+}
+
 dd if=/dev/urandom of="$dir/data" bs=1M count="$(numfmt --from=iec "${size^^}" |
 	awk '{ print $1 / 1048576 }')" status=none
 export PMEM_IS_PMEM_FORCE=1
-pair "sync, memcpy, 4k randread / fio libpmem" 0.96 \
-	--ioengine=libpmem "${file[@]}" -- \
-	"--ioengine=external:$sync" --media=file --copy=memcpy "${file[@]}"
+echo "CPU copies, one job, random, sync; tmpfs file of $size on 4k pages unless it says 2m pages"
+on_2m=(auto2m)
+# shellcheck disable=SC2086 # options without blanks in them
+if ! fio "${common[@]}" --size=16m --runtime=50ms ${contender[auto2m]} >"$dir/2m" 2>&1; then
+	echo "not asserted: 2m pages: $(grep -m 1 'error: ' "$dir/2m" || echo "fio failed")"
+	on_2m=()
+	failed=1
+fi
+rounds randread 4k pmem0 pmem1 memcpy auto "${on_2m[@]}"
+best=$(better pmem0 pmem1)
+compare "memcpy, 4k randread / fio libpmem" 0.96 memcpy pmem0
+compare "auto, 4k randread / better libpmem ($best)" 0.96 auto "$best"
+[ -z "${on_2m[*]}" ] ||
+	compare "auto, 4k randread, 2m pages / libpmem on 4k (a page-size effect)" 1.08 auto2m "$best"
+for bs in 4k 64k 2m; do
+	more=()
+	[ "$bs" != 4k ] || more=(auto "${on_2m[@]}")
+	rounds randwrite "$bs" pmem0 pmem1 nt "${more[@]}"
+	compare "nt, $bs randwrite / libpmem direct=0 (flushes)" 3.0 nt pmem0
+	compare "nt, $bs randwrite / libpmem direct=1 (NT too)" 0.95 nt pmem1
+	[ "$bs" = 4k ] || continue
+	best=$(better pmem0 pmem1)
+	compare "auto, 4k randwrite / better libpmem ($best)" 0.96 auto "$best"
+	[ -z "${on_2m[*]}" ] ||
+		compare "auto, 4k randwrite, 2m pages / libpmem on 4k (a page-size effect)" 1.08 auto2m "$best"
+done
 unset PMEM_IS_PMEM_FORCE
 rm -f "$dir/data"
 
@@ -120,6 +193,9 @@ sort -n "$dir/delay" | awk '{ v[NR] = $1 / 1000 } END {
 	exit !met }' || failed=1
 
 SIZE=256m bash scripts/bench-attributes.sh "$build" || failed=1
+
+# Every kernel in bio beside itself in a bare loop, without fio, at 2m.
+"$build/engines/queue/t/kernel_bench" || failed=1
 
 # The copy kernels beside memcpy, without fio: nothing is asked of these.
 "$build/engines/copy/t/copy_bench"

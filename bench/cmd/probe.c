@@ -84,29 +84,93 @@ static void print_part(const char *kind, const json_t *part, const char *extra)
 	       usable ? "usable" : "no: ", usable ? "" : text_of(part, "why"), extra);
 }
 
+static size_t add(char *text, size_t size, size_t at, const char *word)
+{
+	int n = at < size ? snprintf(text + at, size - at, "%s", word) : 0;
+
+	return at + (size_t)(n > 0 ? n : 0);
+}
+
+/* ", read 5.9 9.1 ... GB/s", or "; write ..." behind another: the rates of one direction,
+ * by size. */
+static size_t add_rates(char *text, size_t size, size_t at, const json_t *by_size,
+			const char *dir)
+{
+	char key[32], word[32];
+
+	snprintf(key, sizeof(key), "%s_bytes_per_s", dir);
+	for (size_t i = 0; i < json_array_size(by_size); i++) {
+		const json_t *rate = json_object_get(json_array_get(by_size, i), key);
+
+		if (!json_is_number(rate))
+			return at;
+		snprintf(word, sizeof(word), "%s%s%.1f",
+			 i    ? " "
+			 : at ? "; "
+			      : ", ",
+			 i		 ? ""
+			 : dir[0] == 'r' ? "read "
+					 : "write ",
+			 json_number_value(rate) / 1e9);
+		at = add(text, size, at, word);
+	}
+	return json_array_size(by_size) ? add(text, size, at, " GB/s") : at;
+}
+
+/* "; write memcpy, nt-avx512 from 1k": where what it stands for changes. */
+static size_t add_stands(char *text, size_t size, size_t at, const json_t *by_size,
+			 const char *dir)
+{
+	const char *last = NULL;
+
+	for (size_t i = 0; i < json_array_size(by_size); i++) {
+		const json_t *class = json_array_get(by_size, i);
+		const char *name = json_string_value(json_object_get(class, dir));
+		char word[96], from[24];
+
+		if (!name || (last && !strcmp(last, name)))
+			continue;
+		cp_size_format((uint64_t)number_of(class, "from"), from, sizeof(from));
+		if (last)
+			snprintf(word, sizeof(word), ", %s from %s", name, from);
+		else
+			snprintf(word, sizeof(word), "%s %s %s", at ? ";" : ",", dir,
+				 name);
+		at = add(text, size, at, word);
+		last = name;
+	}
+	return at;
+}
+
+/* Above the kernels: which sizes their rates are of. */
+static void print_copy_sizes(const json_t *list)
+{
+	const json_t *by_size = json_object_get(json_array_get(list, 0), "by_size");
+	char bytes[24];
+
+	printf("%-13s rates of", "copy");
+	for (size_t i = 0; i < json_array_size(by_size); i++)
+		printf(" %s", cp_size_format((uint64_t)number_of(
+						     json_array_get(by_size, i), "bytes"),
+					     bytes, sizeof(bytes)));
+	putchar('\n');
+}
+
 static void print_copy(const json_t *list)
 {
-	static const char *const keys[] = {"read", "write"};
+	static const char *const dirs[] = {"read", "write"};
 
+	print_copy_sizes(list);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *part = json_array_get(list, i);
-		char extra[128] = "", key[32];
-		size_t len = 0;
+		const json_t *stands = json_object_get(part, "stands_for_by_size");
+		char extra[512] = "";
+		size_t at = 0;
 
-		for (size_t k = 0; k < 2; k++) {
-			snprintf(key, sizeof(key), "%s_bytes_per_s", keys[k]);
-			const json_t *rate = json_object_get(part, key);
-
-			if (json_is_number(rate))
-				len += (size_t)snprintf(extra + len, sizeof(extra) - len,
-							", %s %.1f GB/s", keys[k],
-							json_number_value(rate) / 1e9);
-			const char *name = json_string_value(json_object_get(
-				json_object_get(part, "stands_for"), keys[k]));
-
-			if (name)
-				len += (size_t)snprintf(extra + len, sizeof(extra) - len,
-							", %s %s", keys[k], name);
+		for (size_t d = 0; d < 2; d++) {
+			at = add_rates(extra, sizeof(extra), at,
+				       json_object_get(part, "by_size"), dirs[d]);
+			at = add_stands(extra, sizeof(extra), at, stands, dirs[d]);
 		}
 		print_part("copy", part, extra);
 	}

@@ -15,54 +15,78 @@ static json_t *rate_or_null(double rate)
 	return rate > 0 ? json_real(rate) : json_null();
 }
 
-/* A name that stands for another kernel: for which, by direction. */
+/* A name that stands for another kernel: for which, by direction and size. stands_for is
+ * what it is at 64k. */
 static json_t *virtual_copy(const struct cp_copy_ops *ops)
 {
-	const struct cp_copy_ops *stands[2] = {NULL, NULL};
+	struct cp_copy_bound bounds[2];
+	const char *stands[2][CP_COPY_CLASSES] = {{NULL}};
+	json_t *by_size = json_array();
+	struct cp_copy_opts opts;
 	struct cp_err err = {0};
+	bool usable = false;
 
-	for (unsigned d = 0; d < 2; d++)
-		cp_copy_bind(ops->name, d ? CP_DIR_WRITE : CP_DIR_READ, CP_ATTR_WB,
-			     &stands[d], &err);
-	bool usable = stands[0] || stands[1];
+	cp_copy_opts_init(&opts);
+	for (unsigned d = 0; d < 2; d++) {
+		if (cp_copy_bind_sizes(ops->name, (enum cp_dir)d, &opts, &bounds[d],
+				       &err))
+			continue;
+		usable = true;
+		for (unsigned class = 0; class < CP_COPY_CLASSES; class ++)
+			stands[d][class] = bounds[d].ops[class]->name;
+	}
+	for (unsigned class = 0; class < CP_COPY_CLASSES; class ++)
+		json_array_append_new(by_size,
+				      json_pack("{s:I,s:s?,s:s?}", "from",
+						(json_int_t)cp_copy_class_from[class],
+						"read", stands[CP_DIR_READ][class],
+						"write", stands[CP_DIR_WRITE][class]));
+	return json_pack(
+		"{s:s,s:s,s:b,s:o,s:{s:s?,s:s?},s:o}", "name", ops->name, "isa", ops->isa,
+		"usable", usable, "why", usable ? json_null() : json_string(err.msg),
+		"stands_for", "read", stands[CP_DIR_READ][CP_COPY_CLASS_64K], "write",
+		stands[CP_DIR_WRITE][CP_COPY_CLASS_64K], "stands_for_by_size", by_size);
+}
 
-	return json_pack("{s:s,s:s,s:b,s:o,s:{s:s?,s:s?}}", "name", ops->name, "isa",
-			 ops->isa, "usable", usable, "why",
-			 usable ? json_null() : json_string(err.msg), "stands_for",
-			 "read", stands[CP_DIR_READ] ? stands[CP_DIR_READ]->name : NULL,
-			 "write",
-			 stands[CP_DIR_WRITE] ? stands[CP_DIR_WRITE]->name : NULL);
+/* A kernel and what the calibration saw of it; *_bytes_per_s is that at 64k. */
+static json_t *real_copy(const struct cp_copy_ops *ops)
+{
+	const struct cp_copy_calibration *measured = cp_copy_calibrate();
+	bool present = ops->present();
+	json_t *by_size = json_array();
+	unsigned row = 0;
+	char why[64];
+
+	while (row < measured->nr && measured->rows[row].ops != ops)
+		row++;
+	double none[2][CP_COPY_CLASSES] = {{0}};
+	const double(*rates)[CP_COPY_CLASSES] =
+		row < measured->nr ? measured->rows[row].bytes_per_s : none;
+
+	for (unsigned class = 0; present && class < CP_COPY_CLASSES; class ++)
+		json_array_append_new(
+			by_size, json_pack("{s:I,s:o,s:o}", "bytes",
+					   (json_int_t)cp_copy_class_bytes[class],
+					   "read_bytes_per_s",
+					   rate_or_null(rates[CP_DIR_READ][class]),
+					   "write_bytes_per_s",
+					   rate_or_null(rates[CP_DIR_WRITE][class])));
+	cp_copy_why_absent(ops, why, sizeof(why));
+	return json_pack(
+		"{s:s,s:s,s:b,s:o,s:o,s:o,s:o}", "name", ops->name, "isa", ops->isa,
+		"usable", present, "why", present ? json_null() : json_string(why),
+		"read_bytes_per_s", rate_or_null(rates[CP_DIR_READ][CP_COPY_CLASS_64K]),
+		"write_bytes_per_s", rate_or_null(rates[CP_DIR_WRITE][CP_COPY_CLASS_64K]),
+		"by_size", by_size);
 }
 
 json_t *cp_probe_copy(void)
 {
-	const struct cp_copy_calibration *measured = cp_copy_calibrate();
 	json_t *list = json_array();
 
-	for (size_t i = 0; cp_copy_table[i].name; i++) {
-		const struct cp_copy_ops *ops = &cp_copy_table[i];
-		bool present = ops->present();
-		double rates[2] = {0, 0};
-		char why[64];
-
-		if (ops->virtual_) {
-			json_array_append_new(list, virtual_copy(ops));
-			continue;
-		}
-		for (unsigned k = 0; k < measured->nr; k++)
-			if (measured->rows[k].ops == ops)
-				memcpy(rates, measured->rows[k].bytes_per_s,
-				       sizeof(rates));
-		cp_copy_why_absent(ops, why, sizeof(why));
-		json_array_append_new(
-			list,
-			json_pack("{s:s,s:s,s:b,s:o,s:o,s:o}", "name", ops->name, "isa",
-				  ops->isa, "usable", present, "why",
-				  present ? json_null() : json_string(why),
-				  "read_bytes_per_s", rate_or_null(rates[CP_DIR_READ]),
-				  "write_bytes_per_s",
-				  rate_or_null(rates[CP_DIR_WRITE])));
-	}
+	for (const struct cp_copy_ops *ops = cp_copy_table; ops->name; ops++)
+		json_array_append_new(list,
+				      ops->virtual_ ? virtual_copy(ops) : real_copy(ops));
 	return list;
 }
 

@@ -9,10 +9,10 @@
  * check again.
  *
  * Ordering: a kernel with NT stores ends with SFENCE, so that its stores are visible to
- * any thread that sees the completion of the I/O; plain stores need none on x86. A kernel
- * with NT stores uses them for whole lines of dst only: the bytes before the first and
- * behind the last are in the cache afterwards.
- * Durability is not promised here (that is `flush`).
+ * any thread that sees the completion of the I/O (cp_copy_opts.unfenced leaves that to
+ * the caller); plain stores need none on x86. A kernel with NT stores uses them for whole
+ * lines of dst only: the bytes before the first and behind the last are in the cache
+ * afterwards. Durability is not promised here (that is `flush`).
  *
  * Kernels may be left at any access to dst or src (guard.h): they keep no state, take no
  * lock and allocate nothing. Threading: any. Binding is done at open, never per I/O.
@@ -57,10 +57,10 @@ char *cp_copy_why_absent(const struct cp_copy_ops *ops, char *buf, size_t size);
  * The kernel that `name` stands for in this direction: itself, the widest present
  * NT-store kernel for writes of `nt` and `nt-both`, the widest present NT-load kernel for
  * reads of `ntload` and `nt-both`, memcpy for `nt` reads and `ntload` writes (ordinary
- * loads and stores), the measured best for `auto` (see cp_copy_calibrate()). Under an
- * attribute other than wb: what emulates it (cp_attr_bind()). Errors (exit 2): unknown
- * name (nearest suggested), a kernel the CPU lacks (which flag), a direction without
- * meaning, a kernel without an emulation.
+ * loads and stores), the measured best at 64k for `auto` (other sizes:
+ * cp_copy_bind_sizes()). Under an attribute other than wb: what emulates it
+ * (cp_attr_bind()). Errors (exit 2): unknown name (nearest suggested), a kernel the CPU
+ * lacks (which flag), a direction without meaning, a kernel without an emulation.
  */
 int cp_copy_bind(const char *name, enum cp_dir dir, enum cp_attr attr,
 		 const struct cp_copy_ops **ret_ops, struct cp_err *err);
@@ -81,6 +81,11 @@ struct cp_copy_opts {
 	enum cp_prefetch prefetch; /* hint=none ignores the distance */
 	uint32_t distance;	   /* bytes */
 	enum cp_attr attr;	   /* of the far side: what cp_copy_bind() is given */
+	/* Leave out the fence behind NT stores, where the kernel has a function without
+	 * (those of this suite, without prefetch). Other threads are then promised the
+	 * bytes only behind the next locked instruction or cp_copy_settle() of the thread
+	 * that copied; that thread itself sees them at once. */
+	bool unfenced;
 };
 
 void cp_copy_opts_init(struct cp_copy_opts *opts);
@@ -103,10 +108,39 @@ int cp_copy_opts_parse(uint32_t unroll, const char *prefetch,
 int cp_copy_bind_opts(const char *name, enum cp_dir dir, const struct cp_copy_opts *opts,
 		      const struct cp_copy_ops **ret_ops, cp_copy_fn *ret_fn,
 		      struct cp_err *err);
+/*
+ * Classes of sizes: `auto` is one kernel a class and direction. A class is measured at
+ * one size and serves those around it. All other names are one kernel for all sizes.
+ */
+#define CP_COPY_CLASSES	  6U
+#define CP_COPY_CLASS_64K 3U
+extern const uint32_t cp_copy_class_bytes[CP_COPY_CLASSES]; /* measured at */
+extern const uint32_t cp_copy_class_from[CP_COPY_CLASSES];  /* least size of the class */
+extern const uint8_t cp_copy_class_of_log2[64];
+
+/* Of a copy of this many bytes: a bit scan and a load. */
+static inline unsigned cp_copy_class(uint64_t bytes)
+{
+	return cp_copy_class_of_log2[63 - __builtin_clzll(bytes | 1)];
+}
+
+/* What a name stands for in one direction, by class. fn is the kernel's own function. */
+struct cp_copy_bound {
+	const struct cp_copy_ops *ops[CP_COPY_CLASSES];
+	cp_copy_fn fn[CP_COPY_CLASSES];
+};
+/* As cp_copy_bind_opts(), for all sizes. */
+int cp_copy_bind_sizes(const char *name, enum cp_dir dir, const struct cp_copy_opts *opts,
+		       struct cp_copy_bound *ret_bound, struct cp_err *err);
+
 /* What cp_copy_bind_opts() would refuse of a name, a direction and settings, but for a
  * full process; no place is taken and nothing is measured. */
 int cp_copy_check_opts(const char *name, enum cp_dir dir, const struct cp_copy_opts *opts,
 		       struct cp_err *err);
+
+/* Every store of unfenced copies that this thread made is visible to whoever sees a store
+ * that this thread makes from now on (SFENCE). */
+void cp_copy_settle(void);
 
 /* The order of the row that fn is the function of, or a variant of; 0 when it is of none.
  * To be called from a signal handler too: it only reads. */
@@ -122,16 +156,23 @@ static inline bool cp_copy_overlap(const void *a, const void *b, size_t len)
 
 #define CP_COPY_LIBPMEM "libpmem.so.1"
 
-/* Calibration for auto: bytes per second of each present real kernel with its defaults,
- * per direction, in blocks of 64k over a working set larger than the last-level cache,
- * the best of the rounds; some 50 ms, done once per process (thread-safe). Rates are in
- * steps of 5 % from memcpy's: closer ones are as fast as each other. */
+/*
+ * Calibration for auto: bytes per second of each present real kernel with its defaults,
+ * per direction and class of sizes; docs/method.md says how it is done and what a lead
+ * is. Some 120 ms, once per process (thread-safe). A kernel is faster than another by a
+ * lead of more than CP_COPY_EQUAL_PCT in three rounds of four; all that the fastest is
+ * not faster than have its rate. `best` is one of those: memcpy when it is among them,
+ * else the last of the table.
+ */
+#define CP_COPY_EQUAL_PCT 5
 struct cp_copy_calibration {
 	unsigned nr;
 	struct {
 		const struct cp_copy_ops *ops;
-		double bytes_per_s[2]; /* by enum cp_dir; 0 = not in this direction */
+		/* by enum cp_dir; 0 = not in this direction */
+		double bytes_per_s[2][CP_COPY_CLASSES];
 	} rows[24];
+	const struct cp_copy_ops *best[2][CP_COPY_CLASSES];
 };
 const struct cp_copy_calibration *cp_copy_calibrate(void);
 

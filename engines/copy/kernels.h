@@ -15,6 +15,8 @@ typedef size_t (*cp_copy_ahead_fn)(void *dst, const void *src, size_t len,
 struct cp_copy_variants {
 	cp_copy_fn plain[CP_COPY_UNROLLS];
 	cp_copy_ahead_fn nta[CP_COPY_UNROLLS], t0[CP_COPY_UNROLLS];
+	/* plain without the fence behind it; NULL where there is none */
+	cp_copy_fn unfenced[CP_COPY_UNROLLS];
 };
 
 #define CP_COPY_KERNEL(name)                                                 \
@@ -52,5 +54,6 @@ CP_COPY_LINES_KERNEL(cp_copy_ntload_ldnp);
 /* libpmem.c; present when the library can be loaded */
 bool cp_copy_libpmem_present(void);
 CP_COPY_KERNEL(cp_copy_libpmem);
+CP_COPY_KERNEL(cp_copy_libpmem_temporal);
 
 #endif

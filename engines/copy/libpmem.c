@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libpmem's own copy with non-temporal stores: what fio's libpmem engine runs, for
- * comparison. The library is loaded when first asked for, so that neither the plug-ins
- * nor the command need it on machines that have none.
+ * libpmem's own copies: what fio's libpmem engine runs with direct=1 (non-temporal
+ * stores) and direct=0 (ordinary ones, which the library flushes out of the cache
+ * itself), for comparison. The library is loaded when first asked for, so that neither
+ * the plug-ins nor the command need it on machines that have none.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,6 +14,7 @@
 /* libpmem.h has them too, but this file is to build without it; they are its ABI. */
 #define PMEM_F_MEM_NODRAIN     (1U << 0)
 #define PMEM_F_MEM_NONTEMPORAL (1U << 1)
+#define PMEM_F_MEM_TEMPORAL    (1U << 2)
 
 static struct {
 	void *(*memcpy_)(void *dst, const void *src, size_t len, unsigned flags);
@@ -45,14 +47,28 @@ bool cp_copy_libpmem_present(void)
 	return pmem.memcpy_ != NULL;
 }
 
+static size_t copy(void *dst, const void *src, size_t len, unsigned how)
+{
+	pmem.memcpy_(dst, src, len, how | PMEM_F_MEM_NODRAIN);
+	/* One for all of it (an SFENCE on x86): the NT stores above must be visible to
+	 * any thread that sees the completion the caller is about to publish, and flushes
+	 * of ordinary stores must be done. */
+	pmem.drain();
+	return 0;
+}
+
 size_t cp_copy_libpmem(void *dst, const void *src, size_t len, enum cp_dir dir,
 		       enum cp_attr attr)
 {
 	(void)dir;
 	(void)attr;
-	pmem.memcpy_(dst, src, len, PMEM_F_MEM_NONTEMPORAL | PMEM_F_MEM_NODRAIN);
-	/* One for all of it (an SFENCE on x86): the NT stores above must be visible to
-	 * any thread that sees the completion the caller is about to publish. */
-	pmem.drain();
-	return 0;
+	return copy(dst, src, len, PMEM_F_MEM_NONTEMPORAL);
+}
+
+size_t cp_copy_libpmem_temporal(void *dst, const void *src, size_t len, enum cp_dir dir,
+				enum cp_attr attr)
+{
+	(void)dir;
+	(void)attr;
+	return copy(dst, src, len, PMEM_F_MEM_TEMPORAL);
 }

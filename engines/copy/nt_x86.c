@@ -64,13 +64,18 @@ MOVDIR64B CP_COPY_INLINE void step_movdir64b(unsigned char *dst, const unsigned 
 	_movdir64b(dst, src);
 }
 
-CP_COPY_DEFINE(cp_copy_nti, , step_nti, dst, cp_copy_no_fence_before, fence)
-CP_COPY_DEFINE(cp_copy_nt_sse2, , step_sse2, dst, cp_copy_no_fence_before, fence)
-CP_COPY_DEFINE(cp_copy_nt_avx2, AVX2, step_avx2, dst, cp_copy_no_fence_before, fence)
-CP_COPY_DEFINE(cp_copy_nt_avx512, AVX512, step_avx512, dst, cp_copy_no_fence_before,
-	       fence)
-CP_COPY_DEFINE(cp_copy_movdir64b, MOVDIR64B, step_movdir64b, dst, cp_copy_no_fence_before,
-	       fence)
+CP_COPY_DEFINE_NT(cp_copy_nti, , step_nti, dst, cp_copy_no_fence_before, fence)
+CP_COPY_DEFINE_NT(cp_copy_nt_sse2, , step_sse2, dst, cp_copy_no_fence_before, fence)
+CP_COPY_DEFINE_NT(cp_copy_nt_avx2, AVX2, step_avx2, dst, cp_copy_no_fence_before, fence)
+CP_COPY_DEFINE_NT(cp_copy_nt_avx512, AVX512, step_avx512, dst, cp_copy_no_fence_before,
+		  fence)
+CP_COPY_DEFINE_NT(cp_copy_movdir64b, MOVDIR64B, step_movdir64b, dst,
+		  cp_copy_no_fence_before, fence)
+
+void cp_copy_settle(void)
+{
+	fence();
+}
 
 #else
 
@@ -79,5 +84,10 @@ CP_COPY_ABSENT(cp_copy_nt_sse2)
 CP_COPY_ABSENT(cp_copy_nt_avx2)
 CP_COPY_ABSENT(cp_copy_nt_avx512)
 CP_COPY_ABSENT(cp_copy_movdir64b)
+
+/* no kernel here leaves a fence out */
+void cp_copy_settle(void)
+{
+}
 
 #endif

@@ -161,6 +161,18 @@ int cp_copy_check_opts(const char *name, enum cp_dir dir, const struct cp_copy_o
 	return rc ? rc : check(name, ops, opts, err);
 }
 
+/* Without a prefetch. */
+static cp_copy_fn plain_fn(const struct cp_copy_ops *ops, const struct cp_copy_opts *opts)
+{
+	unsigned log2 = (unsigned)__builtin_ctz(opts->unroll);
+
+	if (!ops->variants)
+		return ops->fn;
+	if (opts->unfenced && ops->variants->unfenced[log2])
+		return ops->variants->unfenced[log2];
+	return ops->variants->plain[log2];
+}
+
 int cp_copy_bind_opts(const char *name, enum cp_dir dir, const struct cp_copy_opts *opts,
 		      const struct cp_copy_ops **ret_ops, cp_copy_fn *ret_fn,
 		      struct cp_err *err)
@@ -173,7 +185,7 @@ int cp_copy_bind_opts(const char *name, enum cp_dir dir, const struct cp_copy_op
 	if (rc)
 		return rc;
 	unsigned log2 = (unsigned)__builtin_ctz(opts->unroll);
-	cp_copy_fn fn = ops->fn;
+	cp_copy_fn fn = plain_fn(ops, opts);
 
 	if (opts->prefetch != CP_PREFETCH_NONE) {
 		const struct cp_copy_variants *v = ops->variants;
@@ -187,11 +199,29 @@ int cp_copy_bind_opts(const char *name, enum cp_dir dir, const struct cp_copy_op
 					  "differs in kernel, unroll, hint or distance; "
 					  "expected at most %u",
 					  CP_COPY_AHEAD_MAX + 1, CP_COPY_AHEAD_MAX);
-	} else if (opts->unroll != CP_COPY_UNROLL_DEFAULT) {
-		fn = ops->variants->plain[log2];
 	}
 	*ret_ops = ops;
 	*ret_fn = fn;
+	return 0;
+}
+
+/* auto takes no settings, so what was measured is what runs. */
+int cp_copy_bind_sizes(const char *name, enum cp_dir dir, const struct cp_copy_opts *opts,
+		       struct cp_copy_bound *ret_bound, struct cp_err *err)
+{
+	bool by_size = !strcmp(name, "auto");
+	const struct cp_copy_ops *ops;
+	cp_copy_fn fn;
+	int rc = cp_copy_bind_opts(name, dir, opts, &ops, &fn, err);
+
+	if (rc)
+		return rc;
+	for (unsigned class = 0; class < CP_COPY_CLASSES; class ++) {
+		if (by_size)
+			ops = cp_copy_calibrate()->best[dir][class];
+		ret_bound->ops[class] = ops;
+		ret_bound->fn[class] = by_size ? plain_fn(ops, opts) : fn;
+	}
 	return 0;
 }
 
@@ -209,7 +239,7 @@ static bool is_variant(const struct cp_copy_variants *v, cp_copy_fn fn,
 		       cp_copy_ahead_fn ahead)
 {
 	for (unsigned i = 0; v && i < 4; i++) {
-		if (v->plain[i] == fn ||
+		if (v->plain[i] == fn || (fn && v->unfenced[i] == fn) ||
 		    (ahead && (v->nta[i] == ahead || v->t0[i] == ahead)))
 			return true;
 	}

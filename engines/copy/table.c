@@ -16,7 +16,7 @@
 #define LINES_ORDER 1024
 
 /* Kernels of a kind widest last: `nt` and `ntload` take the last one that is present, and
- * of kernels as fast as each other `auto` does. */
+ * of kernels as fast as each other `auto` does, but for memcpy. */
 const struct cp_copy_ops cp_copy_table[] = {
 	{
 		.name = "memcpy",
@@ -86,6 +86,15 @@ const struct cp_copy_ops cp_copy_table[] = {
 		.write = true,
 		.present = cp_copy_libpmem_present,
 		.fn = cp_copy_libpmem,
+		.library = CP_COPY_LIBPMEM,
+	},
+	{
+		.name = "libpmem-temporal",
+		.help = "pmem_memcpy, ordinary stores and flushes, one drain",
+		.isa = "",
+		.write = true,
+		.present = cp_copy_libpmem_present,
+		.fn = cp_copy_libpmem_temporal,
 		.library = CP_COPY_LIBPMEM,
 	},
 	{
@@ -215,7 +224,7 @@ const struct cp_copy_ops cp_copy_table[] = {
 	},
 	{
 		.name = "auto",
-		.help = "the fastest here, measured once a process",
+		.help = "the fastest here for the size, measured once a process",
 		.isa = "",
 		.read = true,
 		.write = true,
@@ -239,7 +248,7 @@ const struct cp_copy_ops *cp_copy_find(const char *name)
 static int unknown_name(const char *name, struct cp_err *err)
 {
 	const char *words[NR_ROWS + 1];
-	char list[400] = "";
+	char list[480] = "";
 	size_t at = 0;
 
 	for (size_t i = 0; i < NR_ROWS; i++) {
@@ -280,27 +289,6 @@ static const struct cp_copy_ops *widest(const char *prefix)
 	return found;
 }
 
-/*
- * The fastest by calibration, whose rates are in steps below which a lead is noise. Of
- * equals memcpy, else the last of the table, so that two processes choose alike.
- */
-static const struct cp_copy_ops *measured_best(enum cp_dir dir)
-{
-	const struct cp_copy_calibration *cal = cp_copy_calibrate();
-	const struct cp_copy_ops *plain = cp_copy_find("memcpy"), *best = plain;
-	double top = 0;
-
-	for (unsigned i = 0; i < cal->nr; i++) {
-		double rate = cal->rows[i].bytes_per_s[dir];
-
-		if (rate > top || (rate == top && rate > 0 && best != plain)) {
-			top = rate;
-			best = cal->rows[i].ops;
-		}
-	}
-	return best;
-}
-
 /* What a virtual row stands for; NULL: nothing here. */
 static const struct cp_copy_ops *stands_for(const struct cp_copy_ops *ops,
 					    enum cp_dir dir)
@@ -313,17 +301,18 @@ static const struct cp_copy_ops *stands_for(const struct cp_copy_ops *ops,
 		return read ? widest("ntload-") : cp_copy_find("memcpy");
 	if (!strcmp(ops->name, "nt-both"))
 		return widest(read ? "ntload-" : "nt-");
-	return measured_best(dir);
+	return cp_copy_calibrate()->best[dir][CP_COPY_CLASS_64K];
 }
 
 static int check_row(const struct cp_copy_ops *ops, enum cp_dir dir, struct cp_err *err)
 {
 	if (dir == CP_DIR_READ && !ops->read)
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "copy '%s' has no meaning for reads: its non-temporal "
-				  "stores go to the far side; expected 'memcpy', 'nt' or "
-				  "'auto'",
-				  ops->name);
+		return cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"copy '%s' has no meaning for reads: it is a way in which "
+			"stores go to the far side; expected 'memcpy', 'nt' or "
+			"'auto'",
+			ops->name);
 	if (dir == CP_DIR_WRITE && !ops->write)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				  "copy '%s' has no meaning for writes: its non-temporal "

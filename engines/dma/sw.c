@@ -26,21 +26,23 @@ static int sw_prep(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
 {
 	size_t len;
 
-	if (chan->prepared || !chan->copy[dir] || cp_dma_sg_check(near_sg, nr_sg, &len))
+	if (chan->prepared || !chan->serves[dir] || cp_dma_sg_check(near_sg, nr_sg, &len))
 		return -EINVAL;
 	if (!chan->nr_free)
 		return -EAGAIN;
 
+	unsigned class = cp_copy_class(len);
 	struct sw_slot *slot = &chan->slots[chan->free_slots[--chan->nr_free]];
 
 	slot->user = user;
 	slot->far = far;
 	slot->len = len;
 	slot->dir = dir;
+	slot->copy = chan->copy[dir].fn[class];
 	slot->flags = flags;
 	slot->nr_sg = nr_sg;
 	memcpy(slot->sg, near_sg, nr_sg * sizeof(*near_sg));
-	chan->used[dir] = true;
+	chan->used[dir] |= 1U << class;
 	chan->prepared = slot;
 	return 0;
 }
@@ -167,23 +169,29 @@ static uint64_t sw_cpu_ns(struct cp_dma_chan *chan)
 	return sum_ns;
 }
 
+/* The kernels, each once: of the directions and sizes that came, or of all for none yet.
+ */
 static const char *sw_describe(struct cp_dma_chan *chan)
 {
-	bool one_way = chan->used[CP_DIR_READ] != chan->used[CP_DIR_WRITE];
-	const char *names[2] = {"", ""};
+	const struct cp_copy_ops *named[2 * CP_COPY_CLASSES];
+	bool any = chan->used[CP_DIR_READ] || chan->used[CP_DIR_WRITE];
+	size_t at = (size_t)snprintf(chan->text, sizeof(chan->text), "sw");
 	unsigned nr = 0;
 
-	for (unsigned dir = 0; dir < 2; dir++) {
-		const struct cp_copy_ops *copy = chan->copy[dir];
+	for (unsigned i = 0; i < 2 * CP_COPY_CLASSES; i++) {
+		unsigned dir = i / CP_COPY_CLASSES, class = i % CP_COPY_CLASSES, k = 0;
 
-		/* of a channel used in one direction, only that direction's kernel */
-		if (!copy || (one_way && !chan->used[dir]))
+		if (!chan->serves[dir] || (any && !(chan->used[dir] & 1U << class)))
 			continue;
-		if (!nr || strcmp(names[0], copy->name) != 0)
-			names[nr++] = copy->name;
+		named[nr] = chan->copy[dir].ops[class];
+		while (named[k] != named[nr])
+			k++;
+		if (k < nr || at + strlen(named[nr]->name) + 2 > sizeof(chan->text))
+			continue; /* whole names only */
+		at += (size_t)snprintf(chan->text + at, sizeof(chan->text) - at, "%s%s",
+				       nr ? "," : "/", named[nr]->name);
+		nr++;
 	}
-	snprintf(chan->text, sizeof(chan->text), "sw/%s%s%s", names[0], nr > 1 ? "," : "",
-		 names[1]);
 	return chan->text;
 }
 

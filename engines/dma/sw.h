@@ -40,6 +40,7 @@ struct sw_slot {
 	size_t residue; /* by the worker, as is result */
 	enum cp_dma_result result;
 	enum cp_dir dir;
+	cp_copy_fn copy;
 	unsigned flags;
 	unsigned nr_sg;
 	/* CP_DMA_FENCE: start when each worker has done this many */
@@ -73,9 +74,10 @@ struct cp_dma_chan {
 	unsigned mask; /* slots - 1, also of the workers' rings */
 	unsigned nr_workers;
 	struct sw_slot *slots;
-	const struct cp_copy_ops *copy[2]; /* by direction; NULL: no meaning there */
-	int event_fd;			   /* -1 without irq */
-	bool guarded;			   /* has a cp_guard_get() to give back */
+	struct cp_copy_bound copy[2]; /* by direction */
+	bool serves[2];		      /* the copy has a meaning there */
+	int event_fd;		      /* -1 without irq */
+	bool guarded;		      /* has a cp_guard_get() to give back */
 	_Atomic bool stop;
 
 	/* The owner's. */
@@ -83,8 +85,9 @@ struct cp_dma_chan {
 	unsigned nr_free, next_worker;
 	struct sw_slot *prepared; /* between prep and submit */
 	cp_dma_cookie cookie;
-	bool used[2];			/* a transaction of that direction came */
-	char text[2 * CP_WORD_MAX + 8]; /* describe() */
+	/* by direction, a bit for each class of sizes of which a transaction came */
+	unsigned used[2];
+	char text[CP_SPEC_TEXT_MAX]; /* describe() */
 
 	struct sw_worker workers[];
 };

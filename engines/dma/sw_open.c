@@ -52,17 +52,20 @@ int sw_check(const char *spec, struct cp_err *err)
  * and prep refuses the other. */
 static int bind_copies(struct cp_dma_chan *chan, const char *copy, struct cp_err *err)
 {
-	struct cp_err second;
-	int rc_read = cp_copy_bind(copy, CP_DIR_READ, CP_ATTR_WB,
-				   &chan->copy[CP_DIR_READ], err);
-	int rc_write = cp_copy_bind(copy, CP_DIR_WRITE, CP_ATTR_WB,
-				    &chan->copy[CP_DIR_WRITE], rc_read ? &second : err);
+	struct cp_copy_opts opts;
+	struct cp_err errs[2];
+	int rcs[2];
 
-	if (rc_read && rc_write) {
-		*err = second;
-		return rc_write;
+	cp_copy_opts_init(&opts);
+	for (unsigned dir = 0; dir < 2; dir++) {
+		rcs[dir] = cp_copy_bind_sizes(copy, (enum cp_dir)dir, &opts,
+					      &chan->copy[dir], &errs[dir]);
+		chan->serves[dir] = !rcs[dir];
 	}
-	return 0;
+	if (!rcs[0] || !rcs[1])
+		return 0;
+	*err = errs[CP_DIR_WRITE];
+	return rcs[CP_DIR_WRITE];
 }
 
 void sw_close(struct cp_dma_chan *chan)

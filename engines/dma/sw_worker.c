@@ -57,7 +57,7 @@ static enum cp_dma_result failed_side(enum cp_dir dir)
 static void transact(const struct sw_worker *worker, struct sw_slot *slot)
 {
 	struct cp_dma_chan *chan = worker->chan;
-	cp_copy_fn copy = chan->copy[slot->dir]->fn;
+	cp_copy_fn copy = slot->copy;
 	unsigned char *far = slot->far;
 	size_t left = slot->len;
 

@@ -136,6 +136,7 @@ static int open_dev(struct thread_data *td, struct cp_shared *shared, struct cp_
 	cfg.jobs = shared->jobs;
 	cfg.iodepth = shared->iodepth;
 	cfg.timed = shared->jobs > 1 && !shared->untimed;
+	cfg.locked_handover = true; /* fio's threads meet at mutexes and joins */
 	cfg.fio_version = fio_version_string;
 	cfg.topo = &topo;
 	rc = cp_dev_open(&cfg, &shared->dev, err);

@@ -170,6 +170,7 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 	rc = open_media(dev, err);
 	if (rc)
 		goto out_guard;
+	dev->unfenced = cfg->locked_handover && !dev->dma;
 	rc = cp_dev_routes(dev, err);
 	if (!rc)
 		rc = open_queues(dev, err);

@@ -14,9 +14,10 @@ void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *rou
 	unsigned char *near = (unsigned char *)io->near + from;
 	size_t len = (size_t)(io->bytes - from);
 	bool read = io->dir == CP_DIR_READ;
+	unsigned class = cp_copy_class(len);
 
-	sub->kernels_used[io->dir] |= 1U << route->kernel[io->dir];
-	size_t residue = cp_guard_copy(route->copy[io->dir], read ? near : far,
+	sub->kernels_used[io->dir] |= 1U << route->kernel[io->dir][class];
+	size_t residue = cp_guard_copy(route->copy[io->dir][class], read ? near : far,
 				       read ? far : near, len, io->dir, sub->dev->attr);
 
 	if (residue) {
@@ -228,6 +229,8 @@ static void dispatch_sync(struct cp_sub *sub, struct cp_io *io, unsigned behind)
 		if (!n)
 			cp_sub_wait(sub);
 	}
+	if (sub->dev->unfenced)
+		cp_copy_settle(); /* what is flushed must be there */
 	io->error = -cp_media_sync(&sub->dev->media, 0, sub->dev->media.bytes);
 	cp_hctx_lock(hctx);
 	cp_sub_done(sub, io);

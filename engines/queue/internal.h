@@ -16,8 +16,10 @@
 
 struct cp_route {
 	bool dma;
-	cp_copy_fn copy[2]; /* by direction; for dma: what a fallback copies with */
-	uint8_t kernel[2];  /* index of the same in dev->kernels, for the proof */
+	/* By direction and class of sizes; for dma: what a fallback copies with. */
+	cp_copy_fn copy[2][CP_COPY_CLASSES];
+	/* index of the same in dev->kernels, for the proof */
+	uint8_t kernel[2][CP_COPY_CLASSES];
 };
 
 /* Of a device's measuring window; see measure.c. */
@@ -52,6 +54,7 @@ struct cp_dev {
 	enum cp_attr attr;   /* what copies emulate; wb where `mapped` is native */
 	const char *attr_provenance;
 	bool mq, irq, ring_full_cpu, simulated;
+	bool unfenced; /* copies end without a fence; see cp_dev_cfg.locked_handover */
 
 	const struct cp_dma_ops *dma; /* NULL: none */
 	unsigned nr_kernels;	      /* that routes use */

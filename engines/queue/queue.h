@@ -59,12 +59,18 @@ struct cp_dev_cfg {
 	 * what the callers say of their buffers, which are theirs to place. */
 	uint32_t misalign_near, misalign_far;
 	bool writable;
-	bool dir_used[2];  /* directions that will be used: their kernels must exist */
-	uint64_t segment;  /* bytes of one near segment; > 0 */
-	uint32_t jobs;	   /* submitters that will share it */
-	uint32_t iodepth;  /* of each, as asked: jobs x iodepth is the policy's load */
-	bool timed;	   /* submitters run by the clock: they share one window */
-	bool policy_force; /* use a policy of another fingerprint */
+	bool dir_used[2]; /* directions that will be used: their kernels must exist */
+	uint64_t segment; /* bytes of one near segment; > 0 */
+	uint32_t jobs;	  /* submitters that will share it */
+	uint32_t iodepth; /* of each, as asked: jobs x iodepth is the policy's load */
+	bool timed;	  /* submitters run by the clock: they share one window */
+	/* Whoever sees a completion in another thread sees it behind a lock that the
+	 * submitter took after it was handed back: that is a locked instruction, and on
+	 * x86 those order NT stores too. Then no SFENCE waits for the write-combining
+	 * buffers behind each copy. Heeded where nothing else but the submitter reads:
+	 * without a DMA engine. */
+	bool locked_handover;
+	bool policy_force;	    /* use a policy of another fingerprint */
 	const char *fio_version;    /* for the fingerprint; "" outside fio */
 	const struct cp_topo *topo; /* must outlive the device */
 };

@@ -31,17 +31,20 @@ static int bind(struct cp_dev *dev, const char *copy, const struct cp_copy_opts 
 
 	cp_copy_opts_init(&plain);
 	asked.attr = dev->attr;
+	asked.unfenced = dev->unfenced;
 	plain.attr = dev->attr;
 	for (int d = 0; d < 2; d++) {
 		bool used = dev->cfg.dir_used[d];
-		const struct cp_copy_ops *ops;
-		int rc = cp_copy_bind_opts(used ? copy : "memcpy", (enum cp_dir)d,
-					   used ? &asked : &plain, &ops, &route->copy[d],
-					   err);
+		struct cp_copy_bound bound;
+		int rc = cp_copy_bind_sizes(used ? copy : "memcpy", (enum cp_dir)d,
+					    used ? &asked : &plain, &bound, err);
 
 		if (rc)
 			return rc;
-		route->kernel[d] = kernel_index(dev, ops);
+		for (unsigned class = 0; class < CP_COPY_CLASSES; class ++) {
+			route->copy[d][class] = bound.fn[class];
+			route->kernel[d][class] = kernel_index(dev, bound.ops[class]);
+		}
 	}
 	return 0;
 }

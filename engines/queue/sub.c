@@ -30,6 +30,8 @@ void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
 	io_start(sub, io);
 	io->submit_ticks = cp_ticks();
 	if (io->sync) {
+		if (dev->unfenced)
+			cp_copy_settle(); /* what is flushed must be there */
 		io->error = -cp_media_sync(&dev->media, 0, dev->media.bytes);
 		return;
 	}

@@ -51,6 +51,15 @@ setup() {
 			.copy | map(select(.name == $auto))[0] |
 			.usable and .[$dir + "_bytes_per_s"] == $best' <<<"$output"
 	done
+	for dir in read write; do
+		jq -e --arg dir "$dir" '
+			(.copy | map(select(.name == "auto"))[0].stands_for_by_size) as $auto |
+			[.copy[] | select(.usable and .by_size)] as $kernels |
+			[range($auto | length)] | length > 3 and all(. as $i |
+				[$kernels[] | .by_size[$i][$dir + "_bytes_per_s"] // 0] as $rates |
+				($kernels | map(.name) | index($auto[$i][$dir])) as $pick |
+				$rates[$pick] == ($rates | max))' <<<"$output"
+	done
 	jq -e '.copy | map(select(.name == "nt"))[0].stands_for.read == "memcpy"' <<<"$output"
 	jq -e '.copy | map(select(.name == "ntload"))[0].stands_for.write == "memcpy"' \
 		<<<"$output"

@@ -122,9 +122,10 @@ static void test_spec(void **state)
 	round_trip(dma, &arm, "null:delay=20us");
 }
 
-#define COPIES                                                                          \
-	"memcpy, nt, auto, ntload, nt-both, portable, movsb, sse2, avx2, avx512, "      \
-	"libpmem, movdir64b, nti, nt-sse2, nt-avx2, nt-avx512, nt-stnp, ntload-sse41, " \
+#define COPIES                                                                     \
+	"memcpy, nt, auto, ntload, nt-both, portable, movsb, sse2, avx2, avx512, " \
+	"libpmem, libpmem-temporal, movdir64b, nti, nt-sse2, nt-avx2, nt-avx512, " \
+	"nt-stnp, ntload-sse41, "                                                  \
 	"ntload-avx2, ntload-avx512 or ntload-ldnp"
 
 /* Description: a value that cannot be is refused with what would do, and nothing is

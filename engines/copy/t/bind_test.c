@@ -33,6 +33,7 @@ static void names_are_bound(void **state)
 		{"nti", CP_DIR_READ, NULL, "copy 'nti' has no meaning for reads"},
 		{"movdir64b", CP_DIR_READ, NULL, "no meaning for reads"},
 		{"libpmem", CP_DIR_READ, NULL, "stores go to the far side"},
+		{"libpmem-temporal", CP_DIR_READ, NULL, "no meaning for reads"},
 		{"ntload-sse41", CP_DIR_WRITE, NULL, "no meaning for writes"},
 		{"ntload-avx2", CP_DIR_WRITE, NULL, "loads come from the far side"},
 		{"ntload-ldnp", CP_DIR_WRITE, NULL, "expected 'memcpy', 'ntload' or"},
@@ -134,41 +135,132 @@ static void absent_isa_is_refused(void **state)
 	}
 }
 
-/* Description: auto is a real, present kernel that has a meaning in the direction, and no
- * other was faster in the calibration; memcpy when it was as fast as any. */
+static double rate_of(const struct cp_copy_ops *ops, enum cp_dir dir, unsigned class)
+{
+	const struct cp_copy_calibration *cal = cp_copy_calibrate();
+
+	for (unsigned i = 0; i < cal->nr; i++) {
+		if (cal->rows[i].ops == ops)
+			return cal->rows[i].bytes_per_s[dir][class];
+	}
+	fail_msg("'%s' was not measured", ops->name);
+	return 0;
+}
+
+/* Description: in each class of sizes auto is a real, present kernel that has a meaning
+ * in the direction, with its own function, and no other was faster in the calibration;
+ * memcpy when it was as fast as any, else the last in the table of those that were. */
 static void auto_follows_the_calibration(void **state)
+{
+	const struct cp_copy_calibration *cal = cp_copy_calibrate();
+	const struct cp_copy_ops *plain = cp_copy_find("memcpy");
+	struct cp_copy_opts opts;
+
+	(void)state;
+	cp_copy_opts_init(&opts);
+	for (unsigned i = 0; i < 2 * CP_COPY_CLASSES; i++) {
+		enum cp_dir dir = i % 2 ? CP_DIR_WRITE : CP_DIR_READ;
+		unsigned class = i / 2;
+		struct cp_copy_bound bound;
+		struct cp_err err = {0};
+
+		assert_int_equal(cp_copy_bind_sizes("auto", dir, &opts, &bound, &err), 0);
+		const struct cp_copy_ops *ops = bound.ops[class];
+
+		assert_false(ops->virtual_);
+		assert_true(ops->present());
+		assert_true(dir == CP_DIR_READ ? ops->read : ops->write);
+		assert_ptr_equal(bound.fn[class], ops->fn);
+		double picked = rate_of(ops, dir, class);
+
+		assert_true(rate_of(plain, dir, class) > 0);
+		for (unsigned k = 0; k < cal->nr; k++)
+			assert_true(cal->rows[k].bytes_per_s[dir][class] <= picked);
+		if (rate_of(plain, dir, class) >= picked) {
+			assert_ptr_equal(ops, plain);
+			continue;
+		}
+		for (const struct cp_copy_ops *next = ops + 1; next->name; next++)
+			if (!next->virtual_ && next->present())
+				assert_true(rate_of(next, dir, class) < picked);
+	}
+}
+
+/* Description: one kernel alone, as auto is for those that take no sizes, is that of 64k.
+ */
+static void auto_alone_is_that_of_64k(void **state)
 {
 	const struct cp_copy_calibration *cal = cp_copy_calibrate();
 
 	(void)state;
 	for (unsigned d = 0; d < 2; d++) {
-		enum cp_dir dir = d ? CP_DIR_WRITE : CP_DIR_READ;
 		const struct cp_copy_ops *ops = NULL;
 		struct cp_err err = {0};
-		double memcpy_rate = 0, best = 0, picked = 0;
 
-		assert_int_equal(cp_copy_bind("auto", dir, CP_ATTR_WB, &ops, &err), 0);
-		assert_false(ops->virtual_);
-		assert_true(ops->present());
-		assert_true(dir == CP_DIR_READ ? ops->read : ops->write);
-		for (unsigned i = 0; i < cal->nr; i++) {
-			double rate = cal->rows[i].bytes_per_s[dir];
+		assert_int_equal(
+			cp_copy_bind("auto", (enum cp_dir)d, CP_ATTR_WB, &ops, &err), 0);
+		assert_ptr_equal(ops, cal->best[d][CP_COPY_CLASS_64K]);
+	}
+	assert_int_equal(cp_copy_class_bytes[CP_COPY_CLASS_64K], 65536);
+}
 
-			if (!strcmp(cal->rows[i].ops->name, "memcpy"))
-				memcpy_rate = rate;
-			if (cal->rows[i].ops == ops)
-				picked = rate;
-			best = rate > best ? rate : best;
+/* Description: every name but auto is one kernel and one function for all sizes, that
+ * which it is without sizes; what is refused is refused alike. */
+static void others_are_one_for_all_sizes(void **state)
+{
+	struct cp_copy_opts opts;
+
+	(void)state;
+	cp_copy_opts_init(&opts);
+	for (const struct cp_copy_ops *row = cp_copy_table; row->name; row++) {
+		for (unsigned d = 0; d < 2 && strcmp(row->name, "auto") != 0; d++) {
+			const struct cp_copy_ops *ops = NULL;
+			struct cp_copy_bound bound = {.fn = {NULL}};
+			struct cp_err err = {0};
+			cp_copy_fn fn = NULL;
+			int rc = cp_copy_bind_opts(row->name, (enum cp_dir)d, &opts, &ops,
+						   &fn, &err);
+
+			assert_int_equal(cp_copy_bind_sizes(row->name, (enum cp_dir)d,
+							    &opts, &bound, &err),
+					 rc);
+			for (unsigned class = 0; class < CP_COPY_CLASSES; class ++) {
+				assert_ptr_equal(bound.ops[class], rc ? NULL : ops);
+				assert_ptr_equal(bound.fn[class], rc ? NULL : fn);
+			}
 		}
-		assert_true(memcpy_rate > 0);
-		assert_true(picked >= best);
-		if (memcpy_rate >= best)
-			assert_string_equal(ops->name, "memcpy");
 	}
 }
 
-/* Description: calibration measures each present real kernel, in its directions only,
- * and is done once. */
+/* Description: each size has its class, at the borders and at both ends, and a class is
+ * measured at a size of its own. */
+static void sizes_have_classes(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		unsigned class;
+	} cases[] = {
+		{0, 0},		 {1, 0},	  {511, 0},	{1023, 0},
+		{1024, 1},	 {4095, 1},	  {4096, 1},	{8191, 1},
+		{8192, 2},	 {32767, 2},	  {32768, 3},	{131071, 3},
+		{131072, 4},	 {1048575, 4},	  {1048576, 5}, {2097153, 5},
+		{1ULL << 30, 5}, {UINT64_MAX, 5},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(cp_copy_class(cases[i].bytes), cases[i].class);
+	for (unsigned class = 0; class < CP_COPY_CLASSES; class ++) {
+		assert_int_equal(cp_copy_class(cp_copy_class_bytes[class]), class);
+		assert_int_equal(cp_copy_class(cp_copy_class_from[class]), class);
+		if (class)
+			assert_int_equal(cp_copy_class(cp_copy_class_from[class] - 1),
+					 class - 1);
+	}
+}
+
+/* Description: calibration measures each present real kernel, in its directions only and
+ * at every size, and is done once. */
 static void calibration_covers_the_table(void **state)
 {
 	const struct cp_copy_calibration *cal = cp_copy_calibrate();
@@ -179,8 +271,14 @@ static void calibration_covers_the_table(void **state)
 		if (ops->virtual_ || !ops->present())
 			continue;
 		assert_ptr_equal(cal->rows[nr].ops, ops);
-		assert_int_equal(cal->rows[nr].bytes_per_s[CP_DIR_READ] > 0, ops->read);
-		assert_int_equal(cal->rows[nr].bytes_per_s[CP_DIR_WRITE] > 0, ops->write);
+		for (unsigned class = 0; class < CP_COPY_CLASSES; class ++) {
+			assert_int_equal(cal->rows[nr].bytes_per_s[CP_DIR_READ][class] >
+						 0,
+					 ops->read);
+			assert_int_equal(cal->rows[nr].bytes_per_s[CP_DIR_WRITE][class] >
+						 0,
+					 ops->write);
+		}
 		nr++;
 	}
 	assert_int_equal(cal->nr, nr);
@@ -212,6 +310,9 @@ int main(void)
 		cmocka_unit_test(virtual_names_are_the_widest),
 		cmocka_unit_test(absent_isa_is_refused),
 		cmocka_unit_test(auto_follows_the_calibration),
+		cmocka_unit_test(auto_alone_is_that_of_64k),
+		cmocka_unit_test(others_are_one_for_all_sizes),
+		cmocka_unit_test(sizes_have_classes),
 		cmocka_unit_test(calibration_covers_the_table),
 		cmocka_unit_test(words_agree_with_the_table),
 	};

@@ -171,6 +171,32 @@ static void variants_are_true(void **state)
 	cp_guard_put();
 }
 
+/* Description: what auto runs for each size and direction, with a fence and without, has
+ * the order of the kernel it is, so a copy that faults claims as much as that kernel's.
+ */
+static void auto_is_true(void **state)
+{
+	struct cp_copy_opts opts;
+
+	(void)state;
+	guard_up();
+	cp_copy_opts_init(&opts);
+	for (unsigned i = 0; i < 4 * CP_COPY_CLASSES; i++) {
+		enum cp_dir dir = i % 2 ? CP_DIR_WRITE : CP_DIR_READ;
+		unsigned class = i / 4;
+		struct cp_copy_bound bound;
+		struct cp_err err;
+
+		opts.unfenced = i & 2;
+
+		if (cp_copy_bind_sizes("auto", dir, &opts, &bound, &err) != 0)
+			fail_msg("%s", err.msg);
+		assert_int_equal(cp_copy_order(bound.fn[class]), bound.ops[class]->order);
+		each_turn(bound.ops[class], bound.fn[class], dir);
+	}
+	cp_guard_put();
+}
+
 /* Description: a copy that does not fault returns what its kernel returns, and no
  * side. */
 static size_t leave_seven(void *dst, const void *src, size_t len, enum cp_dir dir,
@@ -407,6 +433,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(residue_is_true),
 		cmocka_unit_test(variants_are_true),
+		cmocka_unit_test(auto_is_true),
 		cmocka_unit_test(good_copy_is_plain),
 		cmocka_unit_test(registers_survive),
 		cmocka_unit_test(mask_survives),

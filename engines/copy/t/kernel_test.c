@@ -87,10 +87,12 @@ static void for_kernels(const struct areas *areas, each_fn each)
 	assert_true(nr > 0);
 }
 
+static const size_t distances[] = {512, 64, 100000};
+#define NR_DISTANCES (sizeof(distances) / sizeof(distances[0]))
+
 static void variants_of(const struct areas *areas, const struct cp_copy_ops *ops,
-			each_fn each)
+			size_t nr_distances, each_fn each)
 {
-	static const size_t distances[] = {64, 512, 100000};
 	const struct cp_copy_variants *v = ops->variants;
 
 	for (unsigned log2 = 0; log2 < CP_COPY_UNROLLS; log2++) {
@@ -102,7 +104,11 @@ static void variants_of(const struct areas *areas, const struct cp_copy_ops *ops
 		};
 
 		each(areas, &trial);
-		for (size_t i = 0; i < sizeof(distances) / sizeof(distances[0]); i++) {
+		if (v->unfenced[log2]) {
+			trial.fn = v->unfenced[log2];
+			each(areas, &trial);
+		}
+		for (size_t i = 0; i < nr_distances; i++) {
 			trial.distance = distances[i];
 			trial.ahead = v->nta[log2];
 			each(areas, &trial);
@@ -112,15 +118,16 @@ static void variants_of(const struct areas *areas, const struct cp_copy_ops *ops
 	}
 }
 
-/* Call `each` for every unroll, hint and some distances of every kernel that has them. */
-static void for_variants(const struct areas *areas, each_fn each)
+/* Call `each` for every unroll, hint and so many distances of every kernel that has them.
+ */
+static void for_variants(const struct areas *areas, size_t nr_distances, each_fn each)
 {
 	unsigned nr = 0;
 
 	for (const struct cp_copy_ops *ops = cp_copy_table; ops->name; ops++) {
 		if (!ops->variants || !ops->present())
 			continue;
-		variants_of(areas, ops, each);
+		variants_of(areas, ops, nr_distances, each);
 		nr++;
 	}
 	assert_true(nr > 0);
@@ -187,11 +194,35 @@ static void each_turn(const struct areas *areas, const struct trial *trial)
 	}
 }
 
+static void each_length_once(const struct areas *areas, const struct trial *trial)
+{
+	for (size_t len = 0; len <= 4200; len++)
+		check(areas, trial, len % 64, len * 7 % 64, len);
+}
+
+/* Description: each unroll and prefetch copies each length from 0 to 4200 exactly. */
+static void variants_lengths_are_exact(void **state)
+{
+	for_variants(*state, 1, each_length_once);
+}
+
+static void each_alignment_once(const struct areas *areas, const struct trial *trial)
+{
+	for (size_t i = 0; i < 64 * 64UL; i++)
+		check(areas, trial, i / 64, i % 64, 64 + i % 1237);
+}
+
+/* Description: each unroll and prefetch copies exactly between all 64 x 64 alignments. */
+static void variants_alignments_are_exact(void **state)
+{
+	for_variants(*state, 1, each_alignment_once);
+}
+
 /* Description: each unroll and prefetch copies exactly, whatever is left over by turns.
  */
 static void variants_are_exact(void **state)
 {
-	for_variants(*state, each_turn);
+	for_variants(*state, NR_DISTANCES, each_turn);
 }
 
 /* A page between two that may not be touched. */
@@ -227,7 +258,7 @@ static void each_edge(const struct areas *areas, const struct trial *trial)
 static void nothing_outside_is_touched(void **state)
 {
 	for_kernels(*state, each_edge);
-	for_variants(*state, each_edge);
+	for_variants(*state, NR_DISTANCES, each_edge);
 }
 
 /* Description: a kernel with NT loads copies exactly under an attribute that needs its
@@ -261,6 +292,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(alignments_are_exact, setup, teardown),
 		cmocka_unit_test_setup_teardown(large_copies_are_exact, setup, teardown),
 		cmocka_unit_test_setup_teardown(variants_are_exact, setup, teardown),
+		cmocka_unit_test_setup_teardown(variants_lengths_are_exact, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(variants_alignments_are_exact, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(nothing_outside_is_touched, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(other_attributes_are_exact, setup,

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engines/copy/copy.h"
+#include "engines/copy/kernels.h"
 
 static struct cp_copy_opts opts_of(uint32_t unroll, const char *prefetch)
 {
@@ -142,6 +142,34 @@ static void settings_pick_functions(void **state)
 	}
 }
 
+/* Description: without a fence a kernel with NT stores is a function of its own, for each
+ * unroll, with the kernel's order; other kernels, other directions and a prefetch are as
+ * they are with one. */
+static void unfenced_is_for_nt_stores(void **state)
+{
+	static const char *const hints[] = {"none", "nta"};
+
+	(void)state;
+	for (const struct cp_copy_ops *row = cp_copy_table; row->name; row++) {
+		for (unsigned i = 0; row->variants && row->present() && i < 8; i++) {
+			struct cp_copy_opts opts = opts_of(1U << i / 2, hints[i % 2]);
+			enum cp_dir dir = row->write ? CP_DIR_WRITE : CP_DIR_READ;
+			bool own = !(i % 2) && row->variants->unfenced[i / 2];
+			struct cp_copy_bound bound[2];
+			struct cp_err err;
+
+			for (unsigned u = 0; u < 2; u++) {
+				opts.unfenced = u;
+				assert_int_equal(cp_copy_bind_sizes(row->name, dir, &opts,
+								    &bound[u], &err),
+						 0);
+			}
+			assert_int_equal(bound[0].fn[0] != bound[1].fn[0], own);
+			assert_int_equal(cp_copy_order(bound[1].fn[0]), row->order);
+		}
+	}
+}
+
 /* Description: a kernel that has no loop, or that is not known yet, takes no settings. */
 static void kernels_without_a_loop_refuse(void **state)
 {
@@ -240,6 +268,7 @@ int main(void)
 		cmocka_unit_test(bad_settings_are_refused),
 		cmocka_unit_test(defaults_change_nothing),
 		cmocka_unit_test(settings_pick_functions),
+		cmocka_unit_test(unfenced_is_for_nt_stores),
 		cmocka_unit_test(kernels_without_a_loop_refuse),
 		cmocka_unit_test(overlap_is_a_shared_byte),
 		cmocka_unit_test(a_full_process_is_refused),

@@ -2,6 +2,7 @@
 /* What is measured: windows, and the kernels named in the proof. */
 #include <unistd.h>
 
+#include "engines/queue/internal.h"
 #include "engines/queue/t/rig.h"
 
 /* Description: what finished before the window is in none of the figures. */
@@ -113,12 +114,106 @@ static void test_kernels_named(void **state)
 	free(buf);
 }
 
+/* What a proof says of these: kernels of reads, then others of writes. */
+static const char *names_of(const struct cp_copy_calibration *cal,
+			    bool used[2][CP_COPY_CLASSES])
+{
+	static char text[CP_SPEC_TEXT_MAX];
+	const struct cp_copy_ops *named[2 * CP_COPY_CLASSES];
+	unsigned nr = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < 2 * CP_COPY_CLASSES; i++) {
+		unsigned dir = i / CP_COPY_CLASSES, class = i % CP_COPY_CLASSES, k = 0;
+
+		named[nr] = cal->best[dir][class];
+		while (used[dir][class] && named[k] != named[nr])
+			k++;
+		if (!used[dir][class] || k < nr)
+			continue;
+		size_t at = strlen(text);
+
+		snprintf(text + at, sizeof(text) - at, "%s%s", nr ? "/" : "",
+			 named[nr]->name);
+		nr++;
+	}
+	return text;
+}
+
+/* Description: auto is by direction and size, of the I/O whatever came before it, and the
+ * proof names all kernels that copied, each once. */
+static void test_auto_by_size(void **state)
+{
+	static const uint64_t sizes[] = {1,    1023,  1024,	8191,
+					 8192, 65536, 1U << 20, 4U << 20};
+	struct cp_dev_cfg cfg = config("queue_mode=bio copy=auto");
+	unsigned char *buf = calloc(1, 4U << 20);
+	struct cp_copy_calibration *cal = (void *)(uintptr_t)cp_copy_calibrate();
+
+	/* sizes that differ, whatever this machine measured */
+	for (unsigned class = 0; class < CP_COPY_CLASSES; class ++) {
+		cal->best[CP_DIR_READ][class] =
+			cp_copy_find(class % 2 ? "portable" : "memcpy");
+		cal->best[CP_DIR_WRITE][class] =
+			cp_copy_find(class > 2 ? "portable" : "memcpy");
+	}
+	struct rig rig = rig_open(&cfg);
+	bool used[2][CP_COPY_CLASSES] = {{false}};
+	(void)state;
+
+	assert_non_null(buf);
+	cp_sub_measure_begin(rig.sub);
+	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+		enum cp_dir dir = i % 2 ? CP_DIR_WRITE : CP_DIR_READ;
+		struct cp_io io = {.near = buf, .bytes = sizes[i / 2], .dir = dir};
+
+		cp_sub_bio(rig.sub, &io);
+		assert_int_equal(io.error, 0);
+		used[dir][cp_copy_class(io.bytes)] = true;
+		assert_string_equal(proof_of(&rig).copy, names_of(cal, used));
+	}
+	rig_close(&rig);
+	free(buf);
+}
+
+/* Description: copies end without a fence only where the caller hands over by locks and
+ * no DMA engine reads behind the submitter. */
+static void test_unfenced(void **state)
+{
+	static const struct {
+		const char *settings;
+		bool locked, unfenced;
+	} cases[] = {
+		{"queue_mode=bio copy=nt", true, true},
+		{"queue_mode=bio copy=nt", false, false},
+		{"queue_mode=mq path=cpu copy=nt", true, true},
+		{"queue_mode=mq path=dma dma=sw copy=nt", true, false},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_dev_cfg cfg = config(cases[i].settings);
+
+		cfg.locked_handover = cases[i].locked;
+		struct rig rig = rig_open(&cfg);
+		cp_copy_fn fn = rig.dev->cpu_route.copy[CP_DIR_WRITE][0];
+		bool fenced = rig.dev->kernels[rig.dev->cpu_route.kernel[CP_DIR_WRITE][0]]
+				      ->fn == fn;
+
+		assert_int_equal(rig.dev->unfenced, cases[i].unfenced);
+		assert_int_equal(fenced, !cases[i].unfenced);
+		rig_close(&rig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_shared_window),
 		cmocka_unit_test(test_kernels_named),
+		cmocka_unit_test(test_auto_by_size),
+		cmocka_unit_test(test_unfenced),
 	};
 	struct cp_err err;
 
