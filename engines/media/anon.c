@@ -39,6 +39,8 @@ static int anon_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 	size_t bytes = cp_media_map_bytes(cfg->bytes);
 	int rc = cp_media_no_settings(cfg, err);
 
+	if (!rc)
+		rc = cp_media_persistent_check(cfg, false, err);
 	if (rc)
 		return rc;
 	rc = cp_media_memory_check("media 'anon'", bytes, err);

@@ -207,7 +207,9 @@ static int file_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 				cfg->filename, strerror(errno));
 		goto out_close;
 	}
-	rc = cfg->fault_in ? fault_in(map, bytes, cfg, err) : 0;
+	rc = cp_media_persistent_check(cfg, persistent, err);
+	if (!rc && cfg->fault_in)
+		rc = fault_in(map, bytes, cfg, err);
 	if (rc) {
 		munmap(map, bytes);
 		goto out_close;
