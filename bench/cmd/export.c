@@ -111,6 +111,9 @@ static void put_header(struct export *export)
 					    "proof_copy",
 					    "proof_dma",
 					    "proof_node",
+					    "proof_flush",
+					    "proof_fence",
+					    "proof_persistent",
 					    NULL};
 
 	put_names(export, sample);
@@ -147,7 +150,7 @@ static void put_proof(struct export *export, const struct cp_record *record)
 			put_text(export, "");
 	}
 	if (!record->has_proof) {
-		for (int i = 0; i < 5; i++)
+		for (int i = 0; i < 8; i++)
 			put_text(export, "");
 		return;
 	}
@@ -159,6 +162,11 @@ static void put_proof(struct export *export, const struct cp_record *record)
 		put_text(export, "");
 	else
 		put_u64(export, (uint64_t)proof->node);
+	put_text(export, proof->flush);
+	put_text(export, proof->fence);
+	put_text(export, proof->persistent < 0 ? ""
+			 : proof->persistent   ? "true"
+					       : "false");
 }
 
 static int put_record(void *ctx, struct cp_record *record, unsigned line)

@@ -145,8 +145,15 @@ static void test_refused(void **state)
 		{"completion", "hybrid",
 		 "completion 'hybrid' is not available in this "
 		 "version; expected sync, poll or irq"},
-		{"flush", "clwb",
-		 "flush 'clwb' is not available in this version; expected none"},
+		{"flush", "clwp",
+		 "unknown flush 'clwp'; expected none, clwb, clflushopt or clflush "
+		 "(did "
+		 "you mean 'clwb'?)"},
+		{"fence", "lfence",
+		 "unknown fence 'lfence'; expected auto, none, sfence or mfence (did you "
+		 "mean 'sfence'?)"},
+		{"persist", "always",
+		 "unknown persist 'always'; expected none, auto or require"},
 		{"copy", "nta",
 		 "copy 'nta' is not available in this version; expected " COPIES},
 		{"dma", "idxd:/dev/dsa/wq0.0",
