@@ -100,6 +100,59 @@ workload() {
 	[ ! -e far ]
 }
 
+# records PERSIST...: memcpy writes at two sizes, an arm for each word, three samples each
+records() {
+	local persist bs n
+	for persist; do
+		for bs in 4096 65536; do
+			for n in 0 1 2; do
+				printf '{"schema":1,"run":"r","sample":%d,"t":"t","host":"h",' "$n"
+				printf '"context":{"rw":"write","bs":%d,"numjobs":1,"iodepth":1,"media":"anon"},' "$bs"
+				printf '"arm":{"name":"a/%s","queue_mode":"bio","path":"cpu","copy":"memcpy","persist":"%s"},' "$persist" "$persist"
+				printf '"provenance":{"media":"native","attr":"native","dma":"none"},'
+				printf '"metrics":{"bytes":%d,"elapsed_ns":%d,"cpu_ns":%d}}\n' "$((bs * 1000))" "$((bs * (100 + n)))" "$((bs * 100))"
+			done
+		done
+	done
+}
+
+@test "learn refuses a mixture of promises unless it is filtered, and the policy keeps it" {
+	records none auto >r.jsonl
+	run -4 "$copypath" learn r.jsonl -o p.yaml
+	[[ $output = *"writes with persist 'none' (arm 'a/none') and 'auto' (arm 'a/auto') are no rivals"*"--filter persist=auto"* ]]
+	run "$copypath" learn r.jsonl -o p.yaml --filter persist=auto
+	[[ $output = *"6 left out by --filter"* ]]
+	grep -q '^device: .*, persist: auto' p.yaml
+	run -0 "$copypath" explain p.yaml
+	[[ $output = *"behind each write: persist auto"* ]]
+	run -0 "$copypath" explain p.yaml --at rw=write,bs=4k --json
+	[ "$(jq -r '.arm.persist' <<<"$output")" = auto ]
+	run -0 "$copypath" emit p.yaml --for fio
+	grep -qx persist=auto <<<"$output"
+	run -0 "$copypath" emit p.yaml --for modprobe
+	grep -q '^# not expressed.*persist=auto' <<<"$output"
+	records none >r.jsonl
+	run "$copypath" learn r.jsonl -o p.yaml
+	run ! grep -q persist p.yaml
+	run -2 "$copypath" learn r.jsonl --filter persist=always
+	[[ $output = *"unknown persist 'always'; expected none, auto or require"* ]]
+}
+
+@test "tune refuses a mixture of promises before anything runs" {
+	workload 'media: anon' '{name: a, copy: memcpy, persist: [none, auto]}'
+	run -2 "$copypath" tune w.yaml -o run
+	[[ $output = *"writes with persist 'none' (arm 'a/none') and 'auto' (arm 'a/auto') are no rivals"* ]]
+	[ ! -e run ]
+	run -0 "$copypath" tune w.yaml --filter persist=auto --dry-run
+	[[ $output = *"2 cells"* ]]
+}
+
+@test "the persist workload is small and has each copy with and without" {
+	run -0 "$copypath" run "$root/configs/workloads/persist.yaml" --dry-run
+	[[ $output = *"12 cells x 3 samples"*"about 0 min"* ]]
+	grep -q '^nt/auto ' <<<"$output"
+}
+
 @test "persist under an emulated attribute is refused with its place" {
 	for flag in clflushopt clwb sse4_1; do
 		grep -qw "$flag" /proc/cpuinfo || skip "emulation needs $flag"
