@@ -2,6 +2,7 @@
 /* Flushes: which lines, under faults, and what the words of an arm come to. */
 #include "engines/copy/t/broken.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "engines/copy/flush.h"
