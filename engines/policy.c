@@ -25,6 +25,9 @@ void cp_policy_init(struct cp_policy *policy)
 	snprintf(policy->dma, sizeof(policy->dma), "none");
 	snprintf(policy->device.queue_mode, sizeof(policy->device.queue_mode), "bio");
 	snprintf(policy->device.completion, sizeof(policy->device.completion), "sync");
+	snprintf(policy->device.flush, sizeof(policy->device.flush), "none");
+	snprintf(policy->device.fence, sizeof(policy->device.fence), "auto");
+	snprintf(policy->device.persist, sizeof(policy->device.persist), "none");
 	policy->device.regret_pct = NAN;
 	cp_arm_init(&policy->fallback);
 	snprintf(policy->fallback.name, sizeof(policy->fallback.name), "default");
@@ -195,9 +198,9 @@ static void read_thresh(struct cp_yaml *doc, const struct cp_yaml_node *map,
 static void read_device(struct cp_yaml *doc, const struct cp_yaml_node *map,
 			struct cp_device *device)
 {
-	static const char *const keys[] = {"queue_mode", "queue_depth", "q_per_node",
-					   "completion", "dma_thresh",	"regret_pct",
-					   NULL};
+	static const char *const keys[] = {
+		"queue_mode", "queue_depth", "q_per_node", "completion", "dma_thresh",
+		"regret_pct", "flush",	     "fence",	   "persist",	 NULL};
 	static const char *const thresh_keys[] = {"read", "write", NULL};
 
 	if (!map || !cp_yaml_keys(doc, map, "device", keys))
@@ -206,6 +209,10 @@ static void read_device(struct cp_yaml *doc, const struct cp_yaml_node *map,
 			    sizeof(device->queue_mode));
 	cp_policy_read_word(doc, map, "completion", completions, device->completion,
 			    sizeof(device->completion));
+	cp_policy_read_field(doc, map, "flush", device->flush, sizeof(device->flush));
+	cp_policy_read_field(doc, map, "fence", device->fence, sizeof(device->fence));
+	cp_policy_read_field(doc, map, "persist", device->persist,
+			     sizeof(device->persist));
 	cp_policy_read_uint(doc, map, "queue_depth", 65536, &device->queue_depth);
 	cp_policy_read_uint(doc, map, "q_per_node", 1024, &device->q_per_node);
 	cp_policy_read_double(doc, map, "regret_pct", 0.0, 1e9, &device->regret_pct);

@@ -66,6 +66,8 @@ struct cp_device {
 	char completion[CP_WORD_MAX];
 	uint64_t dma_thresh_read,
 		dma_thresh_write; /* bytes, multiple of 512; 0 = never */
+	/* of the writes it was learned from: a device has one for all I/Os */
+	char flush[CP_WORD_MAX], fence[CP_WORD_MAX], persist[CP_WORD_MAX];
 	double regret_pct; /* against the full table, traffic-weighted; NaN = not known */
 };
 

@@ -256,6 +256,13 @@ static void put_head(FILE *out, const struct cp_policy *policy)
 	fputs("}\n", out);
 }
 
+/* A word that says nothing is left out, as readers of before do not know it. */
+static void put_word(FILE *out, const char *key, const char *text, const char *usual)
+{
+	if (strcmp(text, usual) != 0)
+		put_key_text(out, key, text);
+}
+
 static void put_device(FILE *out, const struct cp_device *device)
 {
 	put_key_text(out, "device: {queue_mode", device->queue_mode);
@@ -265,6 +272,9 @@ static void put_device(FILE *out, const struct cp_device *device)
 	put_thresh(out, ", dma_thresh: {read", device->dma_thresh_read);
 	put_thresh(out, ", write", device->dma_thresh_write);
 	fputc('}', out);
+	put_word(out, ", flush", device->flush, "none");
+	put_word(out, ", fence", device->fence, "auto");
+	put_word(out, ", persist", device->persist, "none");
 	if (!isnan(device->regret_pct))
 		put_double(out, ", regret_pct", device->regret_pct);
 	fputs("}\n", out);

@@ -32,10 +32,20 @@ static int context_cmp(const struct cp_context *a, const struct cp_context *b)
 	return 0;
 }
 
+/* Writes of different promise share a context and no front. */
+static int group_cmp(const struct cp_learn_cell *a, const struct cp_learn_cell *b)
+{
+	int cmp = context_cmp(&a->context, &b->context);
+
+	if (!cmp && cp_context_dir(&a->context) == CP_DIR_WRITE)
+		cmp = strcmp(a->arm.persist, b->arm.persist);
+	return cmp;
+}
+
 static int view_cmp(const void *a, const void *b)
 {
 	const struct cp_learn_cell *x = a, *y = b;
-	int cmp = context_cmp(&x->context, &y->context);
+	int cmp = group_cmp(x, y);
 
 	return cmp ? cmp : strcmp(x->arm.name, y->arm.name);
 }
@@ -118,7 +128,7 @@ int cp_learn_cells(struct cp_learn *learn, const struct cp_learn_cell **ret_cell
 	qsort(view, learn->nr_cells, sizeof(*view), view_cmp);
 	for (size_t i = 0, end; i < learn->nr_cells; i = end) {
 		for (end = i + 1; end < learn->nr_cells; end++)
-			if (context_cmp(&view[i].context, &view[end].context) != 0)
+			if (group_cmp(&view[i], &view[end]) != 0)
 				break;
 		learn_pareto(&learn->objective, &view[i], end - i);
 	}

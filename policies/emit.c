@@ -40,6 +40,17 @@ static void head(const struct cp_policy *policy, FILE *out)
 			"hardware");
 }
 
+/* What stands behind a write, where it is not the usual nothing. */
+static void promise(const struct cp_device *device, const char *label, FILE *out)
+{
+	if (strcmp(device->flush, "none") != 0)
+		fprintf(out, "%sflush=%s\n", label, device->flush);
+	if (strcmp(device->fence, "auto") != 0)
+		fprintf(out, "%sfence=%s\n", label, device->fence);
+	if (strcmp(device->persist, "none") != 0)
+		fprintf(out, "%spersist=%s\n", label, device->persist);
+}
+
 static void lost(const struct cp_policy *policy, FILE *out)
 {
 	unsigned rules = 0, undecided = 0;
@@ -82,6 +93,7 @@ static int emit_modprobe(const struct cp_policy *policy, const struct cp_emit_op
 	(void)err;
 	head(policy, out);
 	lost(policy, out);
+	promise(device, "# not expressed, the module knows its own: ", out);
 	if (strcmp(device->queue_mode, "bio") != 0 && !mq)
 		comment(out, "", "DMA never pays here: queue_mode=0 (bio)");
 	if (!mq && (device->dma_thresh_read || device->dma_thresh_write))
@@ -148,6 +160,7 @@ static int emit_fio(const struct cp_policy *policy, const struct cp_emit_opts *o
 			device->queue_depth ? device->queue_depth : 128);
 	else
 		fprintf(out, "dma=none\n");
+	promise(device, "", out);
 	fprintf(out, "policy=%s\n", opts->policy_path);
 	return 0;
 }

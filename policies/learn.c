@@ -281,8 +281,10 @@ int cp_learn_solve(struct cp_learn *learn, struct cp_policy *ret_policy,
 	}
 	learn->nr_notes = 0;
 	learn_rows_free(learn);
-	int rc = learn_spread(learn, err);
+	int rc = learn_promise(learn, &policy.device, err);
 
+	if (!rc)
+		rc = learn_spread(learn, err);
 	if (!rc)
 		rc = learn_rows_build(learn, err);
 	if (!rc)

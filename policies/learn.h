@@ -37,6 +37,14 @@ void cp_learn_counts(const struct cp_learn *learn, struct cp_learn_counts *ret);
  * intervals. */
 int cp_learn_solve(struct cp_learn *learn, struct cp_policy *ret_policy,
 		   unsigned *ret_decided, struct cp_err *err);
+/*
+ * A policy cannot change what stands behind a write (persist, flush, fence) from one I/O
+ * to the next, and leaving it out is no gain: writes of two arms that differ in it are no
+ * rivals. Error (exit 4) naming both; cp_learn_solve() asks this of all writes, and puts
+ * what they have into the policy's device.
+ */
+int cp_learn_check_promise(const struct cp_arm *a, const struct cp_arm *b,
+			   struct cp_err *err);
 /* What a reader should know about the last solve ("arm 'x' was measured at one size
  * only"), one sentence a call. */
 void cp_learn_notes(const struct cp_learn *learn, void (*fn)(void *ctx, const char *text),
@@ -60,7 +68,8 @@ int cp_policy_regret(struct cp_learn *learn, const struct cp_policy *policy,
 const char *cp_regret_span_words(const struct cp_regret *regret, char *buf, size_t size);
 
 /* Per context and arm, what was measured: for reports and explain. Sorted by context,
- * then arm name; valid until the learn is freed or added to. */
+ * of writes then by persist, then arm name; valid until the learn is freed or added to.
+ */
 struct cp_learn_cell {
 	struct cp_context context;
 	struct cp_arm arm;
@@ -72,7 +81,8 @@ struct cp_learn_cell {
 	double cpu_pct_median, cpu_pct_low, cpu_pct_high;
 	double ns_per_byte, cpu_ns_per_byte, p50_ns, p99_ns; /* medians */
 	double cost;					     /* J */
-	bool pareto;   /* no other arm of the context has more bandwidth for less CPU */
+	bool pareto;   /* no other arm of the context (of writes: and persist) has more
+			  bandwidth for less CPU */
 	bool excluded; /* by a hard limit */
 };
 int cp_learn_cells(struct cp_learn *learn, const struct cp_learn_cell **ret_cells,

@@ -6,8 +6,8 @@
  * The steps, one file each: learn.c (gather), rows.c (rows and curves), spread.c (how
  * much a cell's mean may be off), model.c and curves.c (a curve between and around its
  * sizes), decide.c (which arm, how sure), compress.c (few intervals), pieces.c,
- * evidence.c and rules.c (the rules and what they rest on), device.c (one setting for a
- * driver).
+ * evidence.c and rules.c (the rules and what they rest on), promise.c (whose writes are
+ * no rivals), device.c (one setting for a driver).
  */
 #ifndef CP_POLICIES_LEARN_PRIV_H
 #define CP_POLICIES_LEARN_PRIV_H
@@ -141,6 +141,11 @@ int learn_rules_add(struct cp_learn *learn, const struct learn_row *row,
 		    struct cp_policy *policy, unsigned *decided, struct cp_err *err);
 void learn_action(const struct cp_arm *arm, const struct cp_context *context,
 		  uint64_t bytes, struct cp_action *act);
+
+/* promise.c: refuses writes that are no rivals; fills the device's flush, fence, persist.
+ */
+int learn_promise(const struct cp_learn *learn, struct cp_device *device,
+		  struct cp_err *err);
 
 /* device.c */
 void learn_device(struct cp_learn *learn, struct cp_policy *policy);

@@ -19,12 +19,16 @@ static double context_regret(const struct cp_learn_cell *cells, size_t nr,
 	cp_policy_answer(policy, &cells[0].context, &answer);
 	for (size_t i = 0; i < nr && i < LEARN_ARMS_MAX; i++)
 		arms[i] = (struct cp_served_arm){&cells[i].arm, cells[i].copy};
-	int at = cp_policy_served(policy, &answer, arms,
+	enum cp_dir dir = cp_context_dir(&cells[0].context);
+	int at = cp_policy_served(policy, &answer, dir, arms,
 				  nr < LEARN_ARMS_MAX ? nr : LEARN_ARMS_MAX);
 	const struct cp_learn_cell *cell = at >= 0 ? &cells[at] : NULL;
 
+	/* An arm that promises something else is no rival. */
 	for (size_t i = 0; i < nr; i++)
-		if (!cells[i].excluded)
+		if (!cells[i].excluded &&
+		    (dir == CP_DIR_READ ||
+		     !strcmp(cells[i].arm.persist, policy->device.persist)))
 			best = fmin(best, cells[i].cost);
 	if (!cell || !isfinite(cell->cost) || !isfinite(best))
 		return NAN;

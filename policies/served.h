@@ -17,13 +17,14 @@ struct cp_served_arm {
 
 /*
  * Index into arms[nr], all measured in one context, or -1 when none shows it; never a
- * guess. In order: the rule's own arm in the device's queue mode; an arm of that mode
+ * guess. Of writes only arms that keep the policy's promise: with its persist, flush and
+ * fence. In order: the rule's own arm in the device's queue mode; an arm of that mode
  * with the same path and copy, by word or by the kernel it stood for. Where nothing at
  * all was measured in that mode, the rule's own arm in the mode it was measured in. The
  * default (no rule) is a whole arm and needs its own queue mode.
  */
 int cp_policy_served(const struct cp_policy *policy,
-		     const struct cp_policy_answer *answer,
+		     const struct cp_policy_answer *answer, enum cp_dir dir,
 		     const struct cp_served_arm *arms, size_t nr);
 
 #endif

@@ -176,6 +176,24 @@ bool cp_policy_has_dma(const struct cp_policy *policy)
 	return false;
 }
 
+/* What stands behind a write, where it is not the usual nothing. */
+static void put_promise(FILE *out, const struct cp_device *device)
+{
+	const struct {
+		const char *field, *word, *usual;
+	} words[] = {{"persist", device->persist, "none"},
+		     {"flush", device->flush, "none"},
+		     {"fence", device->fence, "auto"}};
+	const char *before = "; behind each write: ";
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!strcmp(words[i].word, words[i].usual))
+			continue;
+		fprintf(out, "%s%s %s", before, words[i].field, words[i].word);
+		before = ", ";
+	}
+}
+
 static void put_device(FILE *out, const struct cp_policy *policy)
 {
 	const struct cp_device *device = &policy->device;
@@ -196,6 +214,7 @@ static void put_device(FILE *out, const struct cp_policy *policy)
 		put_thresh(out, "reads", device->dma_thresh_read);
 		put_thresh(out, ", writes", device->dma_thresh_write);
 	}
+	put_promise(out, device);
 	if (!isnan(device->regret_pct))
 		fprintf(out, "; costs %.1f %% more than the full rules",
 			device->regret_pct);

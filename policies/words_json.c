@@ -118,13 +118,14 @@ static json_t *objective_json(const struct cp_objective *objective)
 
 static json_t *device_json(const struct cp_device *device)
 {
-	return json_pack("{s:s, s:i, s:i, s:s, s:{s:o, s:o}, s:o}", "queue_mode",
-			 device->queue_mode, "queue_depth", (int)device->queue_depth,
-			 "q_per_node", (int)device->q_per_node, "completion",
-			 device->completion, "dma_thresh", "read",
+	return json_pack("{s:s, s:i, s:i, s:s, s:{s:o, s:o}, s:s, s:s, s:s, s:o}",
+			 "queue_mode", device->queue_mode, "queue_depth",
+			 (int)device->queue_depth, "q_per_node", (int)device->q_per_node,
+			 "completion", device->completion, "dma_thresh", "read",
 			 bytes_or_null(device->dma_thresh_read, 0), "write",
-			 bytes_or_null(device->dma_thresh_write, 0), "regret_pct",
-			 number(device->regret_pct));
+			 bytes_or_null(device->dma_thresh_write, 0), "flush",
+			 device->flush, "fence", device->fence, "persist",
+			 device->persist, "regret_pct", number(device->regret_pct));
 }
 
 json_t *cp_policy_json(const struct cp_policy *policy)
@@ -168,7 +169,7 @@ static json_t *reason_json(const struct cp_policy *policy,
 /* The action with the settings the device gives it. DMA in a bio device is shown in mq,
  * where it was measured. */
 static json_t *arm_json(const struct cp_policy *policy,
-			const struct cp_policy_answer *answer)
+			const struct cp_policy_answer *answer, enum cp_dir dir)
 {
 	const struct cp_device *device = &policy->device;
 	bool dma = !strcmp(answer->act.path, "dma");
@@ -192,6 +193,11 @@ static json_t *arm_json(const struct cp_policy *policy,
 					: strcmp(device->completion, "sync") != 0
 						? device->completion
 						: "poll"));
+	if (dir == CP_DIR_WRITE) {
+		json_object_set_new(obj, "flush", json_string(device->flush));
+		json_object_set_new(obj, "fence", json_string(device->fence));
+		json_object_set_new(obj, "persist", json_string(device->persist));
+	}
 	if (mq) {
 		json_object_set_new(
 			obj, "queue_depth",
@@ -213,8 +219,9 @@ json_t *cp_policy_answer_json(const struct cp_policy *policy,
 					 : action_json(&answer.size->best);
 
 	return json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:o}", "name", answer.act.name,
-			 "arm", arm_json(policy, &answer), "decided", decided,
-			 "confidence", number(found ? answer.size->confidence : NAN),
-			 "gain_pct", number(found ? answer.size->gain_pct : NAN), "best",
-			 best, "reason", reason_json(policy, &answer));
+			 "arm", arm_json(policy, &answer, cp_context_dir(context)),
+			 "decided", decided, "confidence",
+			 number(found ? answer.size->confidence : NAN), "gain_pct",
+			 number(found ? answer.size->gain_pct : NAN), "best", best,
+			 "reason", reason_json(policy, &answer));
 }

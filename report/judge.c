@@ -137,7 +137,8 @@ static void mark_choice(struct cp_report *report, const struct cp_report_cell *c
 		from[nr_arms] = &cells[i];
 		arms[nr_arms++] = (struct cp_served_arm){&arm->arm, cells[i].copy};
 	}
-	int at = cp_policy_served(&report->policy, &answer, arms, nr_arms);
+	int at = cp_policy_served(&report->policy, &answer,
+				  cp_context_dir(&cells->context), arms, nr_arms);
 
 	if (at < 0)
 		return;

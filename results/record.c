@@ -37,6 +37,7 @@ void cp_record_init(struct cp_record *record)
 	snprintf(record->proof.verify, sizeof(record->proof.verify), "off");
 	record->proof.effective_iodepth = 1;
 	record->proof.node = -1;
+	record->proof.persistent = -1;
 }
 
 /* The NAME of NAME[:key=value,...] or of a resolved NAME/kernel. */
@@ -53,6 +54,18 @@ static bool engine_simulates(const struct cp_record *record)
 	const char *dma = record->proof.dma[0] ? record->proof.dma : record->arm.dma;
 
 	return spec_is(dma, "null") || spec_is(dma, "model");
+}
+
+static bool prove_persistent(const struct cp_record *record, char *buf, size_t size)
+{
+	if (strcmp(record->arm.persist, "require") != 0 ||
+	    cp_context_dir(&record->context) == CP_DIR_READ ||
+	    record->proof.persistent == 1)
+		return true;
+	snprintf(buf, size,
+		 "persist require on memory that is not known to be persistent; expected "
+		 "proof.persistent true");
+	return false;
 }
 
 static bool prove_cpu(const struct cp_proof *proof, const char *what, char *buf,
@@ -121,6 +134,8 @@ bool cp_record_prove(const struct cp_record *record, char *buf, size_t size)
 			 total, bytes);
 		return false;
 	}
+	if (!prove_persistent(record, buf, size))
+		return false;
 	if (!strcmp(record->arm.queue_mode, "bio") &&
 	    !prove_cpu(proof, "queue_mode bio", buf, size))
 		return false;

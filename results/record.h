@@ -59,6 +59,10 @@ struct cp_proof {
 	char dma[CP_SPEC_TEXT_MAX];  /* what dma auto resolved to */
 	int32_t node;		     /* of the media's pages, -1 unknown */
 	uint64_t page_bytes;	     /* of its mapping, 0 unknown or mixed */
+	/* behind writes: what the arm came to, "" where nothing was done */
+	char flush[CP_WORD_MAX], fence[CP_WORD_MAX];
+	int32_t persistent; /* persist was asked for and the media really is: 1, is not:
+			     * 0; -1: not asked for */
 };
 
 struct cp_provenance {
@@ -83,8 +87,8 @@ struct cp_record {
 void cp_record_init(struct cp_record *record); /* NaN metrics, default context and arm */
 
 /* Path proof: "" in buf and true when the requested path carried the bytes it claims:
- * errors 0, cpu has no dma bytes, dma at most 0.1 % fallback, bytes add up. Else the
- * reason. */
+ * errors 0, cpu has no dma bytes, dma at most 0.1 % fallback, bytes add up, persist
+ * require was on persistent memory. Else the reason. */
 bool cp_record_prove(const struct cp_record *record, char *buf, size_t size);
 /* Failed as stored, or by the proof re-derived; reason points into record or buf. */
 bool cp_record_failed(const struct cp_record *record, char *buf, size_t size);

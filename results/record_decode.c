@@ -137,6 +137,18 @@ int cp_provenance_decode(const struct cp_json_in *in, struct cp_provenance *prov
 	return rc;
 }
 
+/* true, false, or not asked for: null as well as absent. */
+static int decode_persistent(const struct cp_json_in *in, struct cp_proof *proof)
+{
+	const json_t *value = json_object_get(in->object, "persistent");
+	bool persistent = false;
+	int rc = cp_json_in_bool(in, "persistent", CP_JSON_OPTIONAL, &persistent);
+
+	if (!rc)
+		proof->persistent = !value || json_is_null(value) ? -1 : persistent;
+	return rc;
+}
+
 int cp_proof_decode(const struct cp_json_in *in, enum cp_json_need need,
 		    struct cp_proof *proof)
 {
@@ -177,6 +189,14 @@ int cp_proof_decode(const struct cp_json_in *in, enum cp_json_need need,
 	if (!rc)
 		rc = cp_json_in_text(in, "dma", CP_JSON_OPTIONAL, proof->dma,
 				     sizeof(proof->dma));
+	if (!rc)
+		rc = cp_json_in_text(in, "flush", need, proof->flush,
+				     sizeof(proof->flush));
+	if (!rc)
+		rc = cp_json_in_text(in, "fence", need, proof->fence,
+				     sizeof(proof->fence));
+	if (!rc)
+		rc = decode_persistent(in, proof);
 	if (!rc)
 		rc = cp_json_in_u64(in, "node", CP_JSON_OPTIONAL, 0, INT32_MAX, &node);
 	if (!rc)

@@ -100,6 +100,15 @@ int cp_proof_encode(const struct cp_json_out *out, const struct cp_proof *proof)
 	if (!rc)
 		rc = cp_json_out_text(out, "dma", proof->dma);
 	if (!rc)
+		rc = cp_json_out_text(out, "flush", proof->flush);
+	if (!rc)
+		rc = cp_json_out_text(out, "fence", proof->fence);
+	if (!rc)
+		rc = cp_json_out_value(out, "persistent",
+				       proof->persistent < 0
+					       ? json_null()
+					       : json_boolean(proof->persistent));
+	if (!rc)
 		rc = cp_json_out_value(out, "node",
 				       proof->node < 0 ? json_null()
 						       : json_integer(proof->node));

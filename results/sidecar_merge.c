@@ -120,6 +120,12 @@ static void merge_proof(struct merge *merge, const struct cp_proof *from)
 		into->effective_iodepth = from->effective_iodepth;
 	merge_word(merge, "copy", into->copy, sizeof(into->copy), from->copy);
 	merge_word(merge, "dma", into->dma, sizeof(into->dma), from->dma);
+	merge_word(merge, "flush", into->flush, sizeof(into->flush), from->flush);
+	merge_word(merge, "fence", into->fence, sizeof(into->fence), from->fence);
+	/* jobs that were asked for it count, and the least of them */
+	if (into->persistent < 0 ||
+	    (from->persistent >= 0 && from->persistent < into->persistent))
+		into->persistent = from->persistent;
 	if (from->node != into->node)
 		into->node = -1;
 	if (from->page_bytes != into->page_bytes)
@@ -134,6 +140,7 @@ static int merge_job(struct merge *merge, const struct cp_sidecar_job *job,
 		merge->dev_start_ns = job->dev_start_ns;
 		merge->proof.node = job->proof.node;
 		merge->proof.page_bytes = job->proof.page_bytes;
+		merge->proof.persistent = -1;
 		memcpy(merge->proof.verify, job->proof.verify,
 		       sizeof(merge->proof.verify));
 	}

@@ -200,6 +200,9 @@ SIZE=256m bash scripts/bench-attributes.sh "$build" || failed=1
 # The copy kernels beside memcpy, without fio: nothing is asked of these.
 "$build/engines/copy/t/copy_bench"
 
+# A flush and a fence behind a write, beside the write alone: nothing is asked of these.
+"$build/engines/copy/t/flush_bench"
+
 # the fault guard: its cost an I/O, and a fault
 "$build/engines/queue/t/guard_bench" || failed=1
 

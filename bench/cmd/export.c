@@ -112,6 +112,9 @@ static void put_header(struct export *export)
 					    "proof_dma",
 					    "proof_node",
 					    "proof_page_bytes",
+					    "proof_flush",
+					    "proof_fence",
+					    "proof_persistent",
 					    NULL};
 
 	put_names(export, sample);
@@ -148,7 +151,7 @@ static void put_proof(struct export *export, const struct cp_record *record)
 			put_text(export, "");
 	}
 	if (!record->has_proof) {
-		for (int i = 0; i < 6; i++)
+		for (int i = 0; i < 9; i++)
 			put_text(export, "");
 		return;
 	}
@@ -164,6 +167,11 @@ static void put_proof(struct export *export, const struct cp_record *record)
 		put_u64(export, proof->page_bytes);
 	else
 		put_text(export, "");
+	put_text(export, proof->flush);
+	put_text(export, proof->fence);
+	put_text(export, proof->persistent < 0 ? ""
+			 : proof->persistent   ? "true"
+					       : "false");
 }
 
 static int put_record(void *ctx, struct cp_record *record, unsigned line)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "bench/cmd/cmd.h"
+#include "bench/plan/filter.h"
 #include "engines/base/yaml.h"
 #include "policies/learn.h"
 #include "policies/pareto.h"
@@ -16,6 +17,7 @@
 #include "results/run.h"
 
 #define SOURCES_MAX 16
+#define FILTERS_MAX 32
 
 struct seen {
 	uint64_t hash;
@@ -27,6 +29,10 @@ struct learn_run {
 	bool json;
 	char *const *sources;
 	unsigned nr_sources, at; /* at: the source being read */
+	const char *filters[FILTERS_MAX];
+	unsigned nr_filters;
+	struct cp_filter *filter; /* NULL: all records */
+	uint64_t filtered;	  /* records left out by it */
 	struct cp_learn *learn;
 	struct seen *seen;
 	size_t nr_seen, room;
@@ -77,6 +83,11 @@ static int add_record(void *ctx, struct cp_record *record, unsigned line)
 
 	if (rc)
 		return rc;
+	if (run->filter &&
+	    !cp_filter_matches(run->filter, &record->context, &record->arm)) {
+		run->filtered++;
+		return 0;
+	}
 	rc = cp_learn_add(run->learn, record, run->err);
 	if (rc)
 		cp_err_prefix(run->err, "%s: record %u", run->sources[run->at], line);
@@ -292,6 +303,8 @@ static void summary(const struct learn_run *run, const struct cp_policy *policy,
 		fprintf(stderr,
 			", %" PRIu64 " without a metric the objective needs left out",
 			counts.unusable);
+	if (run->filtered)
+		fprintf(stderr, ", %" PRIu64 " left out by --filter", run->filtered);
 	fprintf(stderr, "; %u interval%s decided, %u undecided\n", decided,
 		decided == 1 ? "" : "s", open);
 	if (!isnan(regret->mean_pct))
@@ -346,6 +359,9 @@ static enum cp_exit learn(struct learn_run *run)
 	unsigned decided;
 	enum cp_exit code;
 
+	if (run->nr_filters &&
+	    cp_filter_parse(run->filters, run->nr_filters, &run->filter, run->err))
+		return cp_cmd_fail(run->err);
 	if (cp_objective_parse(run->objective, &objective, run->err) ||
 	    cp_learn_new(&objective, &run->learn, run->err))
 		return cp_cmd_fail(run->err);
@@ -358,6 +374,7 @@ static enum cp_exit learn(struct learn_run *run)
 		cp_policy_free(&policy);
 	}
 	cp_learn_free(run->learn);
+	cp_filter_free(run->filter);
 	free(run->seen);
 	json_decref(run->hard);
 	return code;
@@ -369,9 +386,11 @@ static enum cp_exit run_learn(int argc, char **argv)
 		{"output", required_argument, NULL, 'o'},
 		{"objective", required_argument, NULL, 'O'},
 		{"json", no_argument, NULL, 'j'},
+		{"filter", required_argument, NULL, 'f'},
 		{NULL, 0, NULL, 0},
 	};
-	static const char *const words[] = {"--output", "--objective", "--json", NULL};
+	static const char *const words[] = {"--output", "--objective", "--json",
+					    "--filter", NULL};
 	struct cp_err err = {0};
 	struct learn_run run = {.objective = "balanced", .err = &err};
 	int opt;
@@ -390,6 +409,13 @@ static enum cp_exit run_learn(int argc, char **argv)
 			break;
 		case 'j':
 			run.json = true;
+			break;
+		case 'f':
+			if (run.nr_filters == FILTERS_MAX)
+				return cp_cmd_usage(
+					"learn", "more than %d filters; expected fewer",
+					FILTERS_MAX);
+			run.filters[run.nr_filters++] = optarg;
 			break;
 		case ':':
 			return cp_cmd_usage("learn", "'%s' needs a value", word);
@@ -424,6 +450,7 @@ const struct cp_verb cp_verb_learn = {
 		"or\n"
 		"                         terms: elapsed=1,cpu=0.3,min_bw_frac=0.8,\n"
 		"                         tail=1,slo_p99=200us\n"
+		"      --filter KEY=VALUE only records with that value, as in run\n"
 		"      --json             one JSON document on stdout\n\n"
 		"Exit: 0, 2 usage, 3 nothing was decided (the policy is written all the\n"
 		"same), 4 data that cannot be learned from together.\n",

@@ -9,6 +9,7 @@
 #include "bench/cmd/progress.h"
 #include "bench/drive/session.h"
 #include "engines/base/units.h"
+#include "policies/learn.h"
 
 void cp_measure_free(struct cp_measure *measure)
 {
@@ -151,6 +152,27 @@ static int measure_samples(struct cp_measure *measure, const struct cp_fio *fio,
 	return cp_manifest_write(measure->dir, &measure->manifest, err);
 }
 
+/* What tune will learn from must be rivals, as a sweep of persist is not. */
+static int check_rivals(const struct cp_plan *plan, struct cp_err *err)
+{
+	const struct cp_arm *first = NULL;
+
+	for (size_t i = 0; i < plan->nr_cells; i++) {
+		const struct cp_arm *arm = &plan->cells[i].arm;
+
+		if (cp_context_dir(&plan->cells[i].context) == CP_DIR_READ ||
+		    !strncmp(arm->dma, "null", 4))
+			continue;
+		if (!first)
+			first = arm;
+		if (cp_learn_check_promise(first, arm, err)) {
+			err->exit = CP_EXIT_USAGE;
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
 static int prepare(struct cp_measure *measure, struct cp_topo *topo, struct cp_fio *fio,
 		   struct cp_err *err)
 {
@@ -160,6 +182,8 @@ static int prepare(struct cp_measure *measure, struct cp_topo *topo, struct cp_f
 		ret = load_config(measure, topo, err);
 	if (!ret && !measure->resume && measure->out_dir)
 		ret = cp_measure_dir_check(measure->out_dir, err);
+	if (!ret && !measure->resume && measure->tune)
+		ret = check_rivals(&measure->plan, err);
 	if (!ret && measure->dry_run)
 		ret = cp_plan_target_check(&measure->plan, topo, cp_cmd_warn_cb, NULL,
 					   err);

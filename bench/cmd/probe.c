@@ -176,6 +176,26 @@ static void print_copy(const json_t *list)
 	}
 }
 
+static void print_flush(const json_t *flush)
+{
+	const json_t *list = json_object_get(flush, "instructions");
+	const json_t *on_auto = json_object_get(flush, "persist_auto");
+	const char *best = json_string_value(json_object_get(on_auto, "flush"));
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *part = json_array_get(list, i);
+		const char *fence = text_of(on_auto, "fence");
+		char extra[96] = "";
+
+		if (best && !strcmp(text_of(part, "name"), best))
+			snprintf(extra, sizeof(extra), ", persist=auto takes it%s%s",
+				 *fence ? ", then " : "", fence);
+		print_part("flush", part, extra);
+	}
+	if (!best)
+		printf("flush         no: %s\n", text_of(flush, "why"));
+}
+
 static void print_parts(const char *kind, const json_t *list)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
@@ -238,6 +258,7 @@ static void print_all(const json_t *root)
 	print_fio(json_object_get(root, "fio"));
 	print_host(json_object_get(root, "host"));
 	print_copy(json_object_get(root, "copy"));
+	print_flush(json_object_get(root, "flush"));
 	print_parts("media", json_object_get(media, "kinds"));
 	print_pmem(json_object_get(root, "pmem"));
 	print_parts("attr", json_object_get(root, "attrs"));
@@ -273,11 +294,12 @@ static enum cp_exit run(int argc, char **argv)
 		return cp_cmd_usage("probe", "unexpected '%s'; expected no operand",
 				    argv[optind]);
 	json_t *root = json_pack(
-		"{s:i,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "kind",
-		"probe", "copypath", CP_VERSION_STRING, "fio", cp_probe_fio(), "host",
-		cp_probe_host(), "copy", cp_probe_copy(), "media", cp_probe_media(),
-		"pmem", cp_probe_pmem(), "attrs", cp_probe_attrs(), "dma", cp_probe_dma(),
-		"perf", cp_probe_perf(), "fingerprint", cp_probe_fingerprint());
+		"{s:i,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1,
+		"kind", "probe", "copypath", CP_VERSION_STRING, "fio", cp_probe_fio(),
+		"host", cp_probe_host(), "copy", cp_probe_copy(), "flush",
+		cp_probe_flush(), "media", cp_probe_media(), "pmem", cp_probe_pmem(),
+		"attrs", cp_probe_attrs(), "dma", cp_probe_dma(), "perf", cp_probe_perf(),
+		"fingerprint", cp_probe_fingerprint());
 	if (!root) {
 		struct cp_err err = {CP_EXIT_INTERNAL, "not enough memory"};
 

@@ -9,6 +9,7 @@
 json_t *cp_probe_fio(void);   /* program, version, headers, plug-ins */
 json_t *cp_probe_host(void);  /* CPU, ISA, nodes, caches, memory, kernel settings */
 json_t *cp_probe_copy(void);  /* kernels, with calibration figures */
+json_t *cp_probe_flush(void); /* flush instructions, and persist: auto */
 json_t *cp_probe_media(void); /* media, and persistent memory of this machine */
 json_t *cp_probe_pmem(void);  /* regions, namespaces and dax devices of the kernel */
 json_t *cp_probe_attrs(void); /* cache attributes */

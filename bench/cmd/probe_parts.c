@@ -7,6 +7,7 @@
 
 #include "engines/copy/attr.h"
 #include "engines/copy/copy.h"
+#include "engines/copy/flush.h"
 #include "engines/dma/channel.h"
 #include "engines/media/media.h"
 
@@ -88,6 +89,34 @@ json_t *cp_probe_copy(void)
 		json_array_append_new(list,
 				      ops->virtual_ ? virtual_copy(ops) : real_copy(ops));
 	return list;
+}
+
+/* {"instructions": [...], "persist_auto": {"flush","fence"} or null with "why"}; on media
+ * whose platform flushes by itself auto is the fence alone. */
+json_t *cp_probe_flush(void)
+{
+	json_t *list = json_array(), *on_auto = json_null();
+	struct cp_flush flush = {0};
+	struct cp_err err = {0};
+	struct cp_arm arm;
+
+	for (const struct cp_flush_ops *ops = cp_flush_table; ops->name; ops++) {
+		bool usable = ops->present();
+		char why[64];
+
+		cp_flush_why_absent(ops, why, sizeof(why));
+		json_array_append_new(list,
+				      json_pack("{s:s,s:s,s:b,s:s?}", "name", ops->name,
+						"help", ops->help, "usable", usable,
+						"why", usable ? NULL : why));
+	}
+	cp_arm_init(&arm);
+	snprintf(arm.persist, sizeof(arm.persist), "auto");
+	if (!cp_flush_resolve(&arm, cp_flush_present(), false, &flush, &err))
+		on_auto = json_pack("{s:s,s:s}", "flush", flush.ops->name, "fence",
+				    cp_fence_name(flush.fence));
+	return json_pack("{s:o,s:o,s:s?}", "instructions", list, "persist_auto", on_auto,
+			 "why", flush.ops ? NULL : err.msg);
 }
 
 /* Paths that match, as a list of their last components. */

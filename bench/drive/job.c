@@ -69,6 +69,8 @@ static void print_engine(FILE *out, const struct cp_plan *plan,
 	fprintf(out, "queue_mode=%s\npath=%s\ncopy=%s\n", arm->queue_mode, arm->path,
 		arm->copy);
 	fprintf(out, "unroll=%u\nprefetch=%s\n", arm->unroll, arm->prefetch);
+	fprintf(out, "flush=%s\nfence=%s\npersist=%s\n", arm->flush, arm->fence,
+		arm->persist);
 	for (size_t i = 0; i < sizeof(queued) / sizeof(queued[0]); i++) {
 		const struct cp_field *field = cp_field_find(cp_arm_fields, queued[i]);
 

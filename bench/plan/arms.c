@@ -12,8 +12,7 @@
 #include "engines/dma/engine.h"
 #include "engines/policy.h"
 
-static const char *const later_keys[] = {"fence", "persist", "split_pct",
-					 "merge", "engine",  NULL};
+static const char *const later_keys[] = {"split_pct", "merge", "engine", NULL};
 
 static bool name_good(const char *name)
 {

@@ -8,6 +8,7 @@
 #include "engines/base/units.h"
 #include "engines/copy/attr.h"
 #include "engines/copy/copy.h"
+#include "engines/copy/flush.h"
 #include "engines/dma/channel.h"
 
 /* Contexts that differ in what an arm can do. */
@@ -137,6 +138,22 @@ static int check_attr(const struct cp_arm *arm, enum cp_attr attr, struct cp_err
 			  arm->name, arm->dma, cp_attr_name(attr));
 }
 
+/* Of writes only. Files are looked at by cp_plan_target_check(). */
+static int check_persist(const struct cp_arm *arm, const struct cp_context *context,
+			 enum cp_attr attr, struct cp_err *err)
+{
+	if (cp_context_dir(context) == CP_DIR_READ)
+		return 0;
+	if (!strcmp(arm->persist, "require") && !strncmp(context->media, "anon", 4))
+		return cp_err_set(
+			err, CP_EXIT_USAGE, ENOTSUP,
+			"'persist' of arm '%s' is require and media '%s' is not "
+			"persistent; expected media file on a DAX file system, "
+			"devdax, or persist auto",
+			arm->name, context->media);
+	return cp_flush_check(arm, attr, cp_flush_present(), err);
+}
+
 /* Errors begin with the option in quotes, which is where they are shown. */
 static int check_copy(const struct cp_arm *arm, enum cp_dir dir, enum cp_attr attr,
 		      struct cp_err *err)
@@ -164,7 +181,7 @@ static int check_context(const struct cp_load *load, const struct cp_arm *arm,
 	bool verify = strcmp(load->plan->verify, "off") != 0;
 
 	if (cp_attr_parse(context->attr, &attr, err) || check_attr(arm, attr, err) ||
-	    check_copy(arm, dir, attr, err))
+	    check_persist(arm, context, attr, err) || check_copy(arm, dir, attr, err))
 		return -EINVAL;
 	if (arm->policy[0] && cp_load_policy(arm, context, err)) {
 		cp_err_prefix(err, "'policy' of arm '%s'", arm->name);
@@ -204,6 +221,12 @@ static const struct cp_yaml_node *direction_place(const struct cp_load *load,
 		node = cp_yaml_get(arm->map, "unroll");
 	else if (!strncmp(err->msg, "'prefetch'", 10))
 		node = cp_yaml_get(arm->map, "prefetch");
+	else if (!strncmp(err->msg, "'flush'", 7))
+		node = cp_yaml_get(arm->map, "flush");
+	else if (!strncmp(err->msg, "'fence'", 7))
+		node = cp_yaml_get(arm->map, "fence");
+	else if (!strncmp(err->msg, "'persist'", 9))
+		node = cp_yaml_get(arm->map, "persist");
 	else if (!strncmp(err->msg, "'dma'", 5))
 		node = cp_yaml_get(arm->map, "dma");
 	return node && node->type == CP_YAML_SCALAR ? node : arm->map;
@@ -214,7 +237,7 @@ static bool same_kind(const struct cp_context *a, const struct cp_context *b)
 {
 	return !strcmp(a->layer, b->layer) && !strcmp(a->attr, b->attr) &&
 	       !strcmp(a->numa, b->numa) && a->misalign_near == b->misalign_near &&
-	       a->misalign_far == b->misalign_far;
+	       a->misalign_far == b->misalign_far && !strcmp(a->media, b->media);
 }
 
 struct kinds {

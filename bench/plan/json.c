@@ -30,7 +30,13 @@ static json_t *fields_to_json(const struct cp_field *fields, const void *obj)
 /* Fields that manifests of before lack; they mean what happened then, the default. */
 static bool is_later(const char *name)
 {
-	return !strcmp(name, "misalign_near") || !strcmp(name, "misalign_far");
+	static const char *const later[] = {"misalign_near", "misalign_far", "fence",
+					    "persist", NULL};
+
+	for (size_t i = 0; later[i]; i++)
+		if (!strcmp(name, later[i]))
+			return true;
+	return false;
 }
 
 static int fields_from_json(const struct cp_field *fields, const json_t *json, void *obj,

@@ -3,9 +3,9 @@
 #include "bench/plan/plan.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <string.h>
 
+#include "bench/plan/filter.h"
 #include "engines/base/yaml.h"
 #include "engines/media/media.h"
 
@@ -19,105 +19,20 @@ void cp_plan_free(struct cp_plan *plan)
 	plan->nr_order = 0;
 }
 
-struct filter {
-	const char *text, *value;
-	char key[64];
-	const struct cp_field *field; /* NULL: arm name pattern */
-	bool of_arm;
-	char want[CP_SPEC_TEXT_MAX]; /* as the field is formatted */
-};
-
-static int unknown_key(const char *key, struct cp_err *err)
-{
-	const char *words[48] = {"arm"};
-	size_t nr = 1;
-
-	for (size_t i = 0; cp_context_fields[i].name && nr < 47; i++)
-		words[nr++] = cp_context_fields[i].name;
-	for (size_t i = 0; cp_arm_fields[i].name && nr < 47; i++)
-		words[nr++] = cp_arm_fields[i].name;
-	words[nr] = NULL;
-	const char *near = cp_nearest_word(key, words);
-	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-			  "unknown key '%s' in --filter; expected '%s'", key,
-			  near ? near : "arm, rw, bs, numjobs, iodepth, copy or dma");
-}
-
-static int filter_parse(const char *text, struct filter *ret, struct cp_err *err)
-{
-	const char *equals = strchr(text, '=');
-	struct cp_context context;
-	struct cp_arm arm;
-
-	if (!equals || equals == text || (size_t)(equals - text) >= sizeof(ret->key))
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "filter '%s' is no key=value; expected e.g. rw=read",
-				  text);
-	*ret = (struct filter){.text = text, .value = equals + 1};
-	memcpy(ret->key, text, (size_t)(equals - text));
-	if (!strcmp(ret->key, "arm"))
-		return 0;
-	ret->field = cp_field_find(cp_context_fields, ret->key);
-	if (!ret->field) {
-		ret->field = cp_field_find(cp_arm_fields, ret->key);
-		ret->of_arm = true;
-	}
-	if (!ret->field)
-		return unknown_key(ret->key, err);
-	cp_context_init(&context);
-	cp_arm_init(&arm);
-	void *obj = ret->of_arm ? (void *)&arm : (void *)&context;
-	int rc = cp_field_parse(ret->field, obj, ret->value, err);
-	if (rc)
-		return rc;
-	cp_field_format(ret->field, obj, true, ret->want, sizeof(ret->want));
-	return 0;
-}
-
-static bool filter_matches(const struct filter *filter, const struct cp_plan_cell *cell)
-{
-	char have[CP_SPEC_TEXT_MAX];
-
-	if (!filter->field)
-		return !fnmatch(filter->value, cell->arm.name, 0);
-	const void *obj =
-		filter->of_arm ? (const void *)&cell->arm : (const void *)&cell->context;
-	cp_field_format(filter->field, obj, true, have, sizeof(have));
-	return !strcmp(have, filter->want);
-}
-
-/* The same key twice means either; different keys mean both. */
-static bool cell_matches(const struct filter *filters, size_t nr,
-			 const struct cp_plan_cell *cell)
-{
-	for (size_t i = 0; i < nr; i++) {
-		bool any = false;
-
-		for (size_t k = 0; k < nr && !any; k++)
-			any = !strcmp(filters[i].key, filters[k].key) &&
-			      filter_matches(&filters[k], cell);
-		if (!any)
-			return false;
-	}
-	return true;
-}
-
 int cp_plan_filter(struct cp_plan *plan, const char *const *filters, size_t nr_filters,
 		   struct cp_err *err)
 {
+	struct cp_filter *filter;
+	size_t nr = 0;
+
 	if (!nr_filters)
 		return 0;
-	struct filter *parsed = calloc(nr_filters, sizeof(*parsed));
-	if (!parsed)
-		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "not enough memory");
-	int ret = 0;
-	for (size_t i = 0; i < nr_filters && !ret; i++)
-		ret = filter_parse(filters[i], &parsed[i], err);
+	int ret = cp_filter_parse(filters, nr_filters, &filter, err);
 	if (ret)
-		goto out_free;
-	size_t nr = 0;
+		return ret;
 	for (size_t i = 0; i < plan->nr_cells; i++)
-		if (cell_matches(parsed, nr_filters, &plan->cells[i]))
+		if (cp_filter_matches(filter, &plan->cells[i].context,
+				      &plan->cells[i].arm))
 			plan->cells[nr++] = plan->cells[i];
 	plan->nr_cells = nr;
 	if (!nr)
@@ -125,8 +40,7 @@ int cp_plan_filter(struct cp_plan *plan, const char *const *filters, size_t nr_f
 				 "no cell matches filter '%s'; expected values that "
 				 "--dry-run lists",
 				 filters[0]);
-out_free:
-	free(parsed);
+	cp_filter_free(filter);
 	return ret;
 }
 

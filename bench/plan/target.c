@@ -288,6 +288,36 @@ static int check_named(const struct cp_plan *plan, struct cp_err *err)
 	return ret;
 }
 
+/* Is what is there persistent memory, where an arm requires it? It is mapped and closed
+ * again; no page is touched. */
+static int check_persistent(const struct cp_plan *plan, struct cp_err *err)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < plan->nr_cells; i++) {
+		const struct cp_plan_cell *cell = &plan->cells[i];
+		const struct cp_media_cfg cfg = {
+			.spec = cell->context.media,
+			.filename = plan->filename[0] ? plan->filename : NULL,
+			.bytes = plan->size + cell->context.misalign_far,
+			.require_persistent = true,
+		};
+		struct cp_media media;
+
+		if (strcmp(cell->arm.persist, "require") != 0 ||
+		    cp_context_dir(&cell->context) == CP_DIR_READ ||
+		    !strcmp(cell->context.media, last))
+			continue;
+		last = cell->context.media;
+		int ret = cp_media_open(&cfg, &media, err);
+
+		if (ret)
+			return ret;
+		cp_media_close(&media);
+	}
+	return 0;
+}
+
 int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 			 void (*warn)(void *ctx, const char *text), void *ctx,
 			 struct cp_err *err)
@@ -299,6 +329,11 @@ int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 		ret = check_named(plan, err);
 		if (!ret && has_file(plan))
 			ret = check_file(plan, err);
+		if (ret && plan->place[0])
+			cp_err_prefix(err, "%s: error", plan->place);
+	}
+	if (!ret && (!plan->filename[0] || !access(plan->filename, F_OK))) {
+		ret = check_persistent(plan, err);
 		if (ret && plan->place[0])
 			cp_err_prefix(err, "%s: error", plan->place);
 	}
@@ -392,6 +427,11 @@ int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
 		left -= len;
 	}
 	ret = publish(plan, &file, err);
+	if (!ret) {
+		ret = check_persistent(plan, err);
+		if (ret)
+			unlink(plan->filename); /* made a moment ago, and of no use */
+	}
 	if (!ret)
 		plan->created = true;
 	return ret;

@@ -99,6 +99,14 @@ int cp_arm_resolve(struct cp_arm *arm, struct cp_err *err)
 	if (arm->unroll > 8 || !arm->unroll || (arm->unroll & (arm->unroll - 1)))
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				  "'unroll' is %u; expected 1, 2, 4 or 8", arm->unroll);
+	if (is(arm->fence, "none") && !is(arm->persist, "none") &&
+	    !is(arm->flush, "clflush"))
+		return cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"'fence' is none but persist is %s, which needs one before "
+			"completion is reported; expected fence auto, sfence or "
+			"mfence, or persist none",
+			arm->persist);
 	int ret = is(arm->queue_mode, "bio") ? resolve_bio(&resolved, err)
 					     : resolve_mq(&resolved, err);
 

@@ -49,9 +49,13 @@ struct cp_arm {
 	char queue_mode[CP_WORD_MAX]; /* bio, mq */
 	char path[CP_WORD_MAX];	      /* cpu, dma, auto */
 	char copy[CP_WORD_MAX];	      /* memcpy, nt, auto, or an ISA kernel */
-	char flush[CP_WORD_MAX];      /* none */
-	char completion[CP_WORD_MAX]; /* sync (bio), poll, irq */
-	char dma[CP_SPEC_TEXT_MAX];   /* none, auto, sw[:...], null[:...] */
+	/* behind a write: instruction of cache flushes, fence, promise
+	 * (engines/copy/flush.h) */
+	char flush[CP_WORD_MAX];		    /* none, clwb, clflushopt, clflush */
+	char fence[CP_WORD_MAX];		    /* auto, none, sfence, mfence */
+	char persist[CP_WORD_MAX];		    /* none, auto, require */
+	char completion[CP_WORD_MAX];		    /* sync (bio), poll, irq */
+	char dma[CP_SPEC_TEXT_MAX];		    /* none, auto, sw[:...], null[:...] */
 	uint64_t dma_thresh_read, dma_thresh_write; /* bytes; 0 = never, see below */
 	uint32_t dma_min_segments;		    /* 0 = from the first byte */
 	char ring_full[CP_WORD_MAX];		    /* wait, cpu */
@@ -111,6 +115,7 @@ void cp_arm_init(struct cp_arm *arm);
  * poll; path auto with dma and no policy has the default thresholds. Then what is
  * impossible is an error (exit 2): path dma in bio, path dma with dma none, completion
  * sync in mq ... The text names the arm's field in quotes first.
+ * Fence none with persist is an error where no flush is named that needs no fence.
  * Path cpu drops the DMA settings, path dma the thresholds, unroll and prefetch. arm is
  * unchanged on an error, and resolving again changes nothing.
  */

@@ -12,7 +12,8 @@
  * any thread that sees the completion of the I/O (cp_copy_opts.unfenced leaves that to
  * the caller); plain stores need none on x86. A kernel with NT stores uses them for whole
  * lines of dst only: the bytes before the first and behind the last are in the cache
- * afterwards. Durability is not promised here (that is `flush`).
+ * afterwards. Durability is not promised here: flush.h says what stands behind a copy for
+ * that.
  *
  * Kernels may be left at any access to dst or src (guard.h): they keep no state, take no
  * lock and allocate nothing. Threading: any. Binding is done at open, never per I/O.
@@ -40,6 +41,9 @@ struct cp_copy_ops {
 	bool (*present)(void); /* the CPU (and the OS, and the library) can run it */
 	cp_copy_fn fn;
 	bool virtual_; /* nt, ntload, nt-both, auto: stands for another row, fn is NULL */
+	/* Whole lines of dst are stored past the caches, and fn ends with the fence that
+	 * has them: behind it only partial lines are left in a cache to be flushed. */
+	bool nt_stores;
 	const struct cp_copy_variants *variants; /* NULL: no unroll, no prefetch */
 	const char *library;			 /* loaded when asked for; NULL = none */
 	/* Copies upwards: at a fault all bytes more than this before the faulting address

@@ -25,7 +25,8 @@ static const struct {
 } flags[] = {
 	{"sse2", 1, EDX, 26, 0},       {"sse4_1", 1, ECX, 19, 0},
 	{"avx2", 7, EBX, 5, XCR0_AVX}, {"avx512f", 7, EBX, 16, XCR0_AVX512},
-	{"movdir64b", 7, ECX, 28, 0},
+	{"movdir64b", 7, ECX, 28, 0},  {"clflush", 1, EDX, 19, 0},
+	{"clflushopt", 7, EBX, 23, 0}, {"clwb", 7, EBX, 24, 0},
 };
 
 static uint32_t os_saves(void)
@@ -89,4 +90,7 @@ DEFINE_HAS(sse41, "sse4_1")
 DEFINE_HAS(avx2, "avx2")
 DEFINE_HAS(avx512f, "avx512f")
 DEFINE_HAS(movdir64b, "movdir64b")
+DEFINE_HAS(clflush, "clflush")
+DEFINE_HAS(clflushopt, "clflushopt")
+DEFINE_HAS(clwb, "clwb")
 DEFINE_HAS(aarch64, "aarch64")

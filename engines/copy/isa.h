@@ -19,6 +19,9 @@ bool cp_copy_isa_sse41(void);
 bool cp_copy_isa_avx2(void);
 bool cp_copy_isa_avx512f(void);
 bool cp_copy_isa_movdir64b(void);
+bool cp_copy_isa_clflush(void);
+bool cp_copy_isa_clflushopt(void);
+bool cp_copy_isa_clwb(void);
 bool cp_copy_isa_aarch64(void);
 
 #endif

@@ -27,7 +27,7 @@ struct fio_option cp_fio_option_table[] = {
 	OPT(4, "queue_mode", NULL, "bio (copypath-sync) or mq (copypath-async)"),
 	OPT(5, "path", NULL, "cpu, dma, or auto: by policy, else by dma_thresh"),
 	OPT(6, "copy", NULL, "copy kernel: auto, memcpy, nt, or a name that probe lists"),
-	OPT(7, "flush", NULL, "cache flush after a write: none"),
+	OPT(7, "flush", NULL, "behind a write: none, clwb, clflushopt or clflush"),
 	OPT(8, "completion", NULL, "mq: poll or irq"),
 	OPT(9, "dma", NULL, "DMA engine: none, auto, sw[:threads=,ring=], null[:delay=]"),
 	OPT(10, "dma_thresh", NULL, "dma_thresh_read and dma_thresh_write at once"),
@@ -48,6 +48,8 @@ struct fio_option cp_fio_option_table[] = {
 	OPT(25, "misalign_near", "0",
 	    "bytes by which buffers start behind a page border"),
 	OPT(26, "misalign_far", "0", "bytes by which the device starts behind a page"),
+	OPT(27, "fence", NULL, "behind a write: auto, none, sfence or mfence"),
+	OPT(28, "persist", NULL, "durable when reported: none, auto or require"),
 	{.name = NULL},
 };
 _Static_assert(sizeof(cp_fio_option_table) / sizeof(struct fio_option) - 1 <=

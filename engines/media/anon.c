@@ -236,6 +236,8 @@ static int anon_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 	uint64_t page;
 	int rc = page_parse(cfg->spec, &page, err);
 
+	if (!rc)
+		rc = cp_media_persistent_check(cfg, false, err);
 	if (rc)
 		return rc;
 	if (cfg->bytes > (uint64_t)PTRDIFF_MAX - 4 * page)

@@ -125,7 +125,8 @@ static int dax_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 		goto out_close;
 	}
 	cp_dax_verdict(cfg, fd, media);
-	if (cfg->fault_in)
+	rc = cp_media_persistent_check(cfg, media->persistent, err);
+	if (!rc && cfg->fault_in)
 		rc = cp_backing_fault_in(map, bytes, cfg, err);
 	if (rc) {
 		munmap(map, bytes);

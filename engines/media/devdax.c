@@ -116,7 +116,8 @@ static int devdax_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 		 dax.nd.pmem ? "a persistent region is behind it"
 			     : "no persistent region is behind it: not persistent",
 		 media->auto_flush ? ", caches are flushed on power loss" : "");
-	if (cfg->fault_in)
+	rc = cp_media_persistent_check(cfg, media->persistent, err);
+	if (!rc && cfg->fault_in)
 		rc = cp_backing_fault_in(map, bytes, cfg, err);
 	if (rc) {
 		munmap(map, bytes);

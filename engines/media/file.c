@@ -90,7 +90,9 @@ static int file_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 				cfg->filename, strerror(errno));
 		goto out_close;
 	}
-	rc = cfg->fault_in ? cp_backing_fault_in(map, bytes, cfg, err) : 0;
+	rc = cp_media_persistent_check(cfg, media->persistent, err);
+	if (!rc && cfg->fault_in)
+		rc = cp_backing_fault_in(map, bytes, cfg, err);
 	if (rc) {
 		munmap(map, bytes);
 		goto out_close;

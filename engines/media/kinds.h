@@ -13,6 +13,11 @@ extern const struct cp_media_ops cp_media_devdax_ops;
 /* The spec of a media that takes no settings: an unknown key is an error. */
 int cp_media_no_settings(const char *spec, struct cp_err *err);
 
+/* cfg->require_persistent and not `persistent`: refused (exit 2) with what would do. For
+ * a media that knows before it touches its pages; cp_media_open() asks again of all. */
+int cp_media_persistent_check(const struct cp_media_cfg *cfg, bool persistent,
+			      struct cp_err *err);
+
 /* bytes in 4k-or-larger pages of this machine, rounded up; 0 on overflow. */
 size_t cp_media_map_bytes(uint64_t bytes);
 

@@ -128,6 +128,18 @@ int cp_media_size(const char *spec, const char *filename, uint64_t *ret_bytes,
 	return rc ? rc : ops->size(filename, ret_bytes, err);
 }
 
+int cp_media_persistent_check(const struct cp_media_cfg *cfg, bool persistent,
+			      struct cp_err *err)
+{
+	if (persistent || !cfg->require_persistent)
+		return 0;
+	return cp_err_set(
+		err, CP_EXIT_USAGE, ENOTSUP,
+		"'persist' is require and '%s' is not persistent memory; expected a file "
+		"on a DAX file system over it, media devdax, or persist auto",
+		cfg->filename && *cfg->filename ? cfg->filename : cfg->spec);
+}
+
 int cp_media_open(const struct cp_media_cfg *cfg, struct cp_media *ret_media,
 		  struct cp_err *err)
 {
@@ -152,6 +164,12 @@ int cp_media_open(const struct cp_media_cfg *cfg, struct cp_media *ret_media,
 	rc = ops->open(&media, cfg, err);
 	if (rc)
 		return rc;
+	/* a media that can tell earlier does */
+	rc = cp_media_persistent_check(cfg, media.persistent, err);
+	if (rc) {
+		ops->close(&media);
+		return rc;
+	}
 	cp_media_node_find(&media);
 	*ret_media = media;
 	return 0;

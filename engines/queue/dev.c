@@ -126,6 +126,8 @@ static int open_media(struct cp_dev *dev, struct cp_err *err)
 		.bytes = fits ? cfg->bytes + cfg->misalign_far : UINT64_MAX,
 		.writable = cfg->writable,
 		.attr = dev->mapped,
+		.require_persistent = dev->cfg.dir_used[CP_DIR_WRITE] &&
+				      !strcmp(dev->arm.persist, "require"),
 		.fault_in = true,
 	};
 	int rc = cp_media_open(&media, &dev->media, err);
@@ -162,6 +164,8 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 	dev->ring_full_cpu = !strcmp(dev->arm.ring_full, "cpu");
 	set_segment(dev, cfg->segment);
 	rc = open_dma(dev, err);
+	if (!rc)
+		rc = cp_dev_persist_check(dev, err);
 	if (rc)
 		goto out_free;
 	rc = cp_guard_get(err);
@@ -170,8 +174,11 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 	rc = open_media(dev, err);
 	if (rc)
 		goto out_guard;
-	dev->unfenced = cfg->locked_handover && !dev->dma;
-	rc = cp_dev_routes(dev, err);
+	rc = cp_dev_persist_open(dev, err);
+	/* what a write promises rests on the fence at its end */
+	dev->unfenced = cfg->locked_handover && !dev->dma && !dev->flush.active;
+	if (!rc)
+		rc = cp_dev_routes(dev, err);
 	if (!rc)
 		rc = open_queues(dev, err);
 	if (rc) {

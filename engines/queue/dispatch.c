@@ -20,6 +20,10 @@ void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *rou
 	size_t residue = cp_guard_copy(route->copy[io->dir][class], read ? near : far,
 				       read ? far : near, len, io->dir, sub->dev->attr);
 
+	if (__builtin_expect(sub->dev->flush.active, 0) && !read)
+		residue = cp_sub_flush(
+			sub, far, len, residue,
+			sub->dev->kernels[route->kernel[CP_DIR_WRITE][class]]);
 	if (residue) {
 		io->residue += residue;
 		io->error = EIO;

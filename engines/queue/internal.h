@@ -9,6 +9,7 @@
 
 #include "engines/copy/attr.h"
 #include "engines/copy/copy.h"
+#include "engines/copy/flush.h"
 #include "engines/queue/queue.h"
 
 /* How one decision is carried out. */
@@ -53,6 +54,7 @@ struct cp_dev {
 	enum cp_attr mapped; /* what was asked */
 	enum cp_attr attr;   /* what copies emulate; wb where `mapped` is native */
 	const char *attr_provenance;
+	struct cp_flush flush; /* behind writes; zeros where none will be */
 	bool mq, irq, ring_full_cpu, simulated;
 	bool unfenced; /* copies end without a fence; see cp_dev_cfg.locked_handover */
 
@@ -105,6 +107,8 @@ struct cp_sub {
 	clockid_t cpu_clock; /* of the submitting thread */
 	int seen;	     /* of dev->window */
 	bool measuring;
+	bool flushed;	/* what the device has behind writes was done, in this window */
+	bool fence_due; /* flushed, and not yet fenced */
 	uint32_t kernels_used[2]; /* by direction, a bit each */
 	uint64_t window_ticks;
 	uint64_t start_ns, start_cpu_ns;
@@ -173,6 +177,17 @@ void cp_sub_wait(struct cp_sub *sub);
 /* dev.c: one more of the notes that go into every job's report; "" is none. While the
  * device is opened. */
 void cp_dev_note(struct cp_dev *dev, const char *note);
+/* persist.c: behind writes. check: what can be told before the media is open. */
+int cp_dev_persist_check(const struct cp_dev *dev, struct cp_err *err);
+int cp_dev_persist_open(struct cp_dev *dev, struct cp_err *err);
+/* Only where dev->flush.active. After a copy by `kernel` that left a residue: flush what
+ * arrived. Returns the residue, which is all when the flush faulted. In mq the fence is
+ * left to cp_sub_settle(). */
+size_t cp_sub_flush(struct cp_sub *sub, unsigned char *far, size_t len, size_t residue,
+		    const struct cp_copy_ops *kernel);
+/* I/Os that are about to be handed back: flush what channels wrote, and fence. */
+void cp_sub_settle(struct cp_sub *sub, struct cp_io *const *ios, unsigned n);
+void cp_sub_persist_report(const struct cp_sub *sub, struct cp_proof *proof);
 
 /* route.c: how decisions are prepared at open */
 int cp_dev_routes(struct cp_dev *dev, struct cp_err *err);

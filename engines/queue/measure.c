@@ -33,6 +33,7 @@ static void start_counting(struct cp_sub *sub)
 	sub->bytes = 0;
 	sub->bytes_moved = 0;
 	sub->bytes_offloaded = 0;
+	sub->flushed = false;
 	if (!sub->dev->mq)
 		sub->proof.effective_iodepth = 1;
 	sub->measuring = true;
@@ -189,6 +190,7 @@ void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 		out->proof.bytes_dma = sub->bytes_offloaded;
 	out->proof.node = dev->media.node;
 	out->proof.page_bytes = dev->media.page_bytes;
+	cp_sub_persist_report(sub, &out->proof);
 	snprintf(out->proof.verify, sizeof(out->proof.verify), "off");
 	name_kernels(sub, out->proof.copy, sizeof(out->proof.copy));
 	name_dma(sub, out->proof.dma, sizeof(out->proof.dma));

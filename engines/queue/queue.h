@@ -13,6 +13,10 @@
  *      doorbell once, cp_sub_reap() hands back finished ones. CPU copies are done by the
  *      submitter inside commit, as blk-mq runs queue_rq in the submitter's context.
  *
+ * A write is flushed and fenced as the arm asks (flush, fence, persist) before it is
+ * handed back, by its submitter; a flush that faults is EIO and claims no byte
+ * (persist.c).
+ *
  * An I/O is one fill, one decision, one submit, one reap: stamped when it is handed in
  * and when it is handed back. One above 128 segments becomes several DMA transactions and
  * is done when all are. Errors reach io->error as a positive errno with the residue

@@ -97,6 +97,20 @@ static int route_action(struct cp_dev *dev, const struct cp_action *act,
 	return rc ? rc : bind(dev, dev->arm.copy, &opts, route, err);
 }
 
+/* The arm decides; whoever reads the record should know that the policy meant another. */
+static void note_promise(struct cp_dev *dev, const struct cp_policy *policy)
+{
+	size_t used = strlen(dev->notes);
+
+	if (!dev->cfg.dir_used[CP_DIR_WRITE] ||
+	    !strcmp(policy->device.persist, dev->arm.persist))
+		return;
+	snprintf(dev->notes + used, sizeof(dev->notes) - used,
+		 "%spolicy '%.60s' is of writes with persist %s, these have %s",
+		 used ? "; " : "", policy->name, policy->device.persist,
+		 dev->arm.persist);
+}
+
 static int policy_routes(struct cp_dev *dev, struct cp_err *err)
 {
 	struct cp_context context;
@@ -113,6 +127,7 @@ static int policy_routes(struct cp_dev *dev, struct cp_err *err)
 	context.misalign_near = dev->cfg.misalign_near;
 	context.misalign_far = dev->cfg.misalign_far;
 	rc = check_fingerprint(dev, &policy, err);
+	note_promise(dev, &policy);
 	if (!rc)
 		rc = cp_policy_compile(&policy, &context, &dev->table, err);
 	for (unsigned i = 0; !rc && i < dev->table->nr_actions; i++) {

@@ -179,6 +179,8 @@ static unsigned take(struct cp_sub *sub, unsigned max, struct cp_io **done)
 		n = max;
 	for (unsigned i = 0; i < n; i++)
 		done[i] = sub->done[sub->done_head++ & sub->done_mask];
+	if (__builtin_expect(sub->dev->flush.active, 0))
+		cp_sub_settle(sub, done, n);
 	return n;
 }
 

@@ -143,6 +143,9 @@ static void random_policy(struct cp_policy *policy)
 	policy->device.dma_thresh_read = rng(3) ? 0 : rng(1000) * 512ULL;
 	policy->device.regret_pct = rng(2) ? NAN : rng(100) / 10.0;
 	policy->device.queue_depth = rng(1000);
+	snprintf(policy->device.persist, CP_WORD_MAX, "%s", rng(2) ? "auto" : "none");
+	snprintf(policy->device.flush, CP_WORD_MAX, "%s", rng(2) ? "clwb" : "none");
+	snprintf(policy->device.fence, CP_WORD_MAX, "%s", rng(2) ? "mfence" : "auto");
 	unsigned decided = rng(3);
 
 	policy->nr_rules = decided + rng(3);
@@ -217,6 +220,9 @@ static void test_round_trip(void **state)
 			same_double(a.objective.min_bw_frac, b.objective.min_bw_frac));
 		assert_true(a.device.dma_thresh_read == b.device.dma_thresh_read);
 		assert_int_equal(a.device.queue_depth, b.device.queue_depth);
+		assert_string_equal(a.device.persist, b.device.persist);
+		assert_string_equal(a.device.flush, b.device.flush);
+		assert_string_equal(a.device.fence, b.device.fence);
 		assert_true(same_double(a.device.regret_pct, b.device.regret_pct));
 		assert_int_equal(a.nr_rules, b.nr_rules);
 		for (unsigned i = 0; i < a.nr_rules; i++)
@@ -352,6 +358,7 @@ static const struct {
 	      "    sizes: [{upto: max, do: {path: cpu}}]\n",
 	 ":4:28: ", "at most 64"},
 	{HEAD "device: {dma_thresh: {read: 1000}}\n", ":3:29: ", "512"},
+	{HEAD "device: {persist: always}\n", ":3:19: ", "expected none, auto or require"},
 	{HEAD "default: {queue_mode: bio, path: dma}\n", ":3:34: ", "impossible"},
 	{HEAD "learned: {fingerprint: abc}\n", ":3:24: ", "fingerprint"},
 	{HEAD "objective: {slo_p99: fast}\n", ":3:22: ", "slo_p99"},

@@ -14,7 +14,7 @@ static struct cp_arm arm(const char *name, const char *mode, const char *path,
 {
 	struct cp_arm made;
 
-	memset(&made, 0, sizeof(made));
+	cp_arm_init(&made);
 	snprintf(made.name, sizeof(made.name), "%s", name);
 	snprintf(made.queue_mode, sizeof(made.queue_mode), "%s", mode);
 	snprintf(made.path, sizeof(made.path), "%s", path);
@@ -61,7 +61,7 @@ static void test_served(void **state)
 		snprintf(answer.act.name, CP_NAME_MAX, "%s", cases[c].name);
 		snprintf(answer.act.path, CP_WORD_MAX, "%s", cases[c].path);
 		snprintf(answer.act.copy, CP_WORD_MAX, "%s", cases[c].copy);
-		assert_int_equal(cp_policy_served(&policy, &answer,
+		assert_int_equal(cp_policy_served(&policy, &answer, CP_DIR_WRITE,
 						  served + cases[c].first, cases[c].nr),
 				 cases[c].served);
 		cp_policy_free(&policy);

@@ -62,6 +62,9 @@ static void fill(struct cp_record *record)
 	record->proof.page_bytes = 2097152;
 	record->proof.fallback.ring_full = 7;
 	snprintf(record->proof.copy, sizeof(record->proof.copy), "nt-avx512");
+	snprintf(record->proof.flush, sizeof(record->proof.flush), "clwb");
+	snprintf(record->proof.fence, sizeof(record->proof.fence), "sfence");
+	record->proof.persistent = 1;
 }
 
 /* Description: every field of a record survives being written and read. */
@@ -90,6 +93,9 @@ static void test_round_trip(void **state)
 	assert_int_equal(b.proof.node, -1);
 	assert_int_equal(b.proof.page_bytes, 2097152);
 	assert_string_equal(b.proof.copy, "nt-avx512");
+	assert_string_equal(b.proof.flush, "clwb");
+	assert_string_equal(b.proof.fence, "sfence");
+	assert_int_equal(b.proof.persistent, 1);
 	free(line);
 	free(again);
 }
@@ -407,6 +413,71 @@ static void test_proof(void **state)
 	}
 }
 
+/* Description: a proof of before durability says nothing about it, as null does; true and
+ * false are told apart, other values refused. */
+static void test_persistent(void **state)
+{
+	static const struct {
+		const char *text;
+		int persistent; /* 9: refused */
+	} cases[] = {{"", -1},
+		     {",\"persistent\":null", -1},
+		     {",\"persistent\":true", 1},
+		     {",\"persistent\":false", 0},
+		     {",\"persistent\":1", 9}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_record record;
+		struct cp_err err = {0};
+		char line[2048];
+
+		snprintf(line, sizeof(line),
+			 "{" HEAD CONTEXT "," ARM "," PROVENANCE "," METRICS
+			 ",\"proof\":{\"bytes_cpu\":65536%s}}",
+			 cases[i].text);
+		int rc = decode(line, &record, &err);
+
+		assert_int_equal(rc != 0, cases[i].persistent == 9);
+		if (rc)
+			assert_non_null(strstr(err.msg, "'proof.persistent'"));
+		else
+			assert_int_equal(record.proof.persistent, cases[i].persistent);
+		if (!rc)
+			assert_string_equal(record.arm.persist, "none");
+	}
+}
+
+/* Description: writes that require persistence fail without it, and where the proof does
+ * not tell; reads and weaker promises do not. */
+static void test_proof_persist(void **state)
+{
+	static const struct {
+		const char *rw, *persist;
+		int persistent;
+		bool holds;
+	} cases[] = {{"write", "require", 1, true},	  {"write", "require", 0, false},
+		     {"randwrite", "require", -1, false}, {"read", "require", 0, true},
+		     {"write", "auto", 0, true},	  {"write", "none", -1, true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_record r;
+		char buf[256];
+
+		cp_record_init(&r);
+		r.has_proof = true;
+		r.metrics[CP_METRIC_BYTES] = 5;
+		r.proof.bytes_cpu = 5;
+		snprintf(r.context.rw, sizeof(r.context.rw), "%s", cases[i].rw);
+		snprintf(r.arm.persist, sizeof(r.arm.persist), "%s", cases[i].persist);
+		r.proof.persistent = cases[i].persistent;
+		assert_int_equal(cp_record_prove(&r, buf, sizeof(buf)), cases[i].holds);
+		if (!cases[i].holds)
+			assert_non_null(strstr(buf, "persist require on memory"));
+	}
+}
+
 /* Description: a sample fails as stored, or by a proof that the writer did not check;
  * without a proof there is nothing to fail. */
 static void test_failed(void **state)
@@ -438,6 +509,8 @@ int main(void)
 		cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_encode_refuses),
 		cmocka_unit_test(test_proof),
+		cmocka_unit_test(test_persistent),
+		cmocka_unit_test(test_proof_persist),
 		cmocka_unit_test(test_failed_bytes),
 		cmocka_unit_test(test_failed),
 	};

@@ -34,7 +34,8 @@ static void fill(struct cp_sidecar_job *job, unsigned nr)
 			  .effective_iodepth = 1,
 			  .copy = "memcpy",
 			  .node = 0,
-			  .page_bytes = 2097152},
+			  .page_bytes = 2097152,
+			  .persistent = -1},
 		.provenance = {.media = "native", .attr = "native", .dma = "none"},
 		.llc_bytes = 1024,
 		.media_bytes = 4096,
@@ -90,6 +91,8 @@ static void test_round_trip(void **state)
 	fill(&a, 2);
 	snprintf(a.notes, sizeof(a.notes), "forced back to bio, no dma");
 	a.proof.fallback.no_channel = 5;
+	snprintf(a.proof.flush, sizeof(a.proof.flush), "clwb");
+	a.proof.persistent = 0;
 	char *line = encode(&a);
 	size_t len = strlen(line);
 
@@ -103,6 +106,8 @@ static void test_round_trip(void **state)
 	assert_int_equal(b.queue_depth, 128);
 	assert_int_equal(b.proof.fallback.no_channel, 5);
 	assert_string_equal(b.proof.copy, "memcpy");
+	assert_string_equal(b.proof.flush, "clwb");
+	assert_int_equal(b.proof.persistent, 0);
 	assert_memory_equal(b.lat, a.lat, sizeof(*a.lat));
 	free(line);
 }
@@ -198,6 +203,8 @@ static void test_merge(void **state)
 	jobs[1].proof.effective_iodepth = 4;
 	jobs[1].proof.errors = 1;
 	jobs[1].proof.node = 1;
+	snprintf(jobs[1].proof.flush, sizeof(jobs[1].proof.flush), "clwb");
+	jobs[1].proof.persistent = 1; /* the other job only reads */
 	write_jobs(jobs, 2);
 	if (merge(2, &record, notes, sizeof(notes), &err))
 		fail_msg("%s", err.msg);
@@ -222,6 +229,9 @@ static void test_merge(void **state)
 	assert_int_equal(record.proof.node, -1);
 	assert_int_equal(record.proof.page_bytes, 2097152);
 	assert_string_equal(record.proof.copy, "memcpy");
+	assert_string_equal(record.proof.flush, "clwb");
+	assert_string_equal(record.proof.fence, "");
+	assert_int_equal(record.proof.persistent, 1);
 	assert_string_equal(record.provenance.media, "native");
 	assert_string_equal(notes, "");
 }

@@ -14,7 +14,7 @@ setup() {
 	run "$copypath" probe
 	[ "$status" -eq 0 ]
 	local kind
-	for kind in fio cpu isa llc node kernel governor thp copy media pmem attr dma perf \
+	for kind in fio cpu isa llc node kernel governor thp copy flush media pmem attr dma perf \
 		fingerprint; do
 		grep -q "^$kind  *[^ ]" <<<"$output"
 	done
@@ -35,7 +35,7 @@ setup() {
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq 1 ]
 	local key
-	for key in schema kind copypath fio host copy media attrs dma perf fingerprint; do
+	for key in schema kind copypath fio host copy flush media attrs dma perf fingerprint; do
 		[[ $output = *"\"$key\":"* ]]
 	done
 }
@@ -63,6 +63,22 @@ setup() {
 	jq -e '.copy | map(select(.name == "nt"))[0].stands_for.read == "memcpy"' <<<"$output"
 	jq -e '.copy | map(select(.name == "ntload"))[0].stands_for.write == "memcpy"' \
 		<<<"$output"
+}
+
+@test "probe says which flush instructions there are, and what persist=auto takes" {
+	run --separate-stderr "$copypath" probe --json
+	[ "$status" -eq 0 ]
+	local flag
+	for flag in clwb clflushopt clflush; do
+		grep -qw "$flag" /proc/cpuinfo && usable=true || usable=false
+		jq -e --arg name "$flag" --argjson usable "$usable" '.flush.instructions |
+			map(select(.name == $name))[0] | .usable == $usable and
+			(.why == null) == $usable' <<<"$output"
+	done
+	jq -e '.flush | (.instructions | map(select(.usable))[0].name) == .persist_auto.flush' \
+		<<<"$output"
+	run "$copypath" probe
+	[ "$(grep -c "^flush .*persist=auto takes it" <<<"$output")" -eq 1 ]
 }
 
 @test "probe is exit 0 also without fio, and says so" {

@@ -72,6 +72,9 @@ static void test_resolve(void **state)
 		 "queue_mode=mq path=auto dma=sw policy=p.yaml completion=poll "
 		 "q_per_node=8 "
 		 "queue_depth=128"},
+		{"persist=auto fence=none flush=clflush",
+		 "persist=auto fence=none flush=clflush completion=sync"},
+		{"flush=clwb fence=none", "flush=clwb fence=none completion=sync"},
 		{"queue_mode=mq path=auto dma_thresh_read=4k",
 		 "queue_mode=mq path=auto completion=poll q_per_node=8 queue_depth=128"},
 	};
@@ -115,6 +118,14 @@ static void test_resolve_refused(void **state)
 		 "'completion' is poll but queue_mode is bio, which "
 		 "completes inside submit; expected completion sync or "
 		 "queue_mode mq"},
+		{"persist=auto fence=none",
+		 "'fence' is none but persist is auto, which needs one before completion "
+		 "is "
+		 "reported; expected fence auto, sfence or mfence, or persist none"},
+		{"persist=require fence=none flush=clwb",
+		 "'fence' is none but persist is require, which needs one before "
+		 "completion "
+		 "is reported; expected fence auto, sfence or mfence, or persist none"},
 		{"copy=sse2 unroll=3", "'unroll' is 3; expected 1, 2, 4 or 8"},
 		{"queue_mode=mq path=dma", "'dma' is none but path is dma; expected dma "
 					   "auto, sw or null, or path cpu"},
@@ -160,6 +171,9 @@ static void test_arm_same(void **state)
 		"queue_depth=1",
 		"dma_min_segments=1",
 		"batch=2",
+		"flush=clwb",
+		"fence=sfence",
+		"persist=auto",
 		"policy=p.yaml",
 	};
 	struct cp_arm a, b;
@@ -213,7 +227,7 @@ static void test_key(void **state)
 		"read bs=4096 numjobs=1 iodepth=1 segments=1 numa=local layer=none "
 		"attr=wb media=anon corunner=none misalign_near=0 misalign_far=0 "
 		"| mq/auto copy=auto unroll=4 "
-		"prefetch=none flush=none "
+		"prefetch=none flush=none fence=auto persist=none "
 		"completion=poll dma=sw dma_thresh_read=65536 dma_thresh_write=32768 "
 		"dma_min_segments=0 ring_full=wait q_per_node=8 queue_depth=128 "
 		"max_merge=0 batch=1 policy= policy_force=0");

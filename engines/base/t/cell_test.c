@@ -128,76 +128,77 @@ static void test_spec(void **state)
 	"nt-stnp, ntload-sse41, "                                                  \
 	"ntload-avx2, ntload-avx512 or ntload-ldnp"
 
+static const struct {
+	const char *field, *text, *msg;
+} refused[] = {
+	{"path", "dna",
+	 "unknown path 'dna'; expected cpu, dma or auto (did you mean "
+	 "'dma'?)"},
+	{"path", "turbo", "unknown path 'turbo'; expected cpu, dma or auto"},
+	{"path", "", "'path' is empty; expected cpu, dma or auto"},
+	{"queue_mode", "page",
+	 "queue_mode 'page' is not available in this version; expected bio or "
+	 "mq"},
+	{"completion", "hybrid",
+	 "completion 'hybrid' is not available in this "
+	 "version; expected sync, poll or irq"},
+	{"flush", "clwp",
+	 "unknown flush 'clwp'; expected none, clwb, clflushopt or clflush "
+	 "(did "
+	 "you mean 'clwb'?)"},
+	{"fence", "lfence",
+	 "unknown fence 'lfence'; expected auto, none, sfence or mfence (did you "
+	 "mean 'sfence'?)"},
+	{"persist", "always", "unknown persist 'always'; expected none, auto or require"},
+	{"copy", "nta", "copy 'nta' is not available in this version; expected " COPIES},
+	{"dma", "idxd:/dev/dsa/wq0.0",
+	 "dma 'idxd' is not available in this version; "
+	 "expected none, auto, sw or null"},
+	{"dma", "fault:sw,error=1%",
+	 "dma 'fault' is not available in this version; "
+	 "expected none, auto, sw or null"},
+	{"dma", "swx",
+	 "unknown dma 'swx'; expected none, auto, sw or null (did you "
+	 "mean 'sw'?)"},
+	{"dma", "sw:ring",
+	 "dma: setting 'ring' of 'sw' cannot be read; expected key=value"},
+	{"dma", "none:ring=4", "dma 'none:ring=4' has settings; expected 'none' alone"},
+	{"dma", "sw+null", "unknown dma 'sw+null'; expected none, auto, sw or null"},
+	{"dma_thresh_read", "lots",
+	 "dma_thresh_read 'lots' is unreadable; expected a size of 0 to 1t"},
+	{"max_merge", "64k",
+	 "max_merge '64k' is not available in this version; expected 0"},
+	{"q_per_node", "1025",
+	 "q_per_node '1025' is out of range; expected a whole number of 0 to "
+	 "1024"},
+	{"unroll", "16",
+	 "unroll '16' is out of range; expected a whole number of 1 to 8"},
+	{"prefetch", "t1",
+	 "unknown prefetch 't1'; expected none, nta or t0 (did you mean 't0'?)"},
+	{"batch", "0", "batch '0' is out of range; expected a whole number of 1 to 1024"},
+	{"policy_force", "maybe",
+	 "policy_force 'maybe' is unreadable; expected true or false"},
+	{"policy_force", "2", "policy_force '2' is unreadable; expected true or false"},
+	{"batch", "-1", "batch '-1' is unreadable; expected a whole number of 1 to 1024"},
+};
+
 /* Description: a value that cannot be is refused with what would do, and nothing is
  * written. */
 static void test_refused(void **state)
 {
-	static const struct {
-		const char *field, *text, *msg;
-	} cases[] = {
-		{"path", "dna",
-		 "unknown path 'dna'; expected cpu, dma or auto (did you mean "
-		 "'dma'?)"},
-		{"path", "turbo", "unknown path 'turbo'; expected cpu, dma or auto"},
-		{"path", "", "'path' is empty; expected cpu, dma or auto"},
-		{"queue_mode", "page",
-		 "queue_mode 'page' is not available in this version; expected bio or "
-		 "mq"},
-		{"completion", "hybrid",
-		 "completion 'hybrid' is not available in this "
-		 "version; expected sync, poll or irq"},
-		{"flush", "clwb",
-		 "flush 'clwb' is not available in this version; expected none"},
-		{"copy", "nta",
-		 "copy 'nta' is not available in this version; expected " COPIES},
-		{"dma", "idxd:/dev/dsa/wq0.0",
-		 "dma 'idxd' is not available in this version; "
-		 "expected none, auto, sw or null"},
-		{"dma", "fault:sw,error=1%",
-		 "dma 'fault' is not available in this version; "
-		 "expected none, auto, sw or null"},
-		{"dma", "swx",
-		 "unknown dma 'swx'; expected none, auto, sw or null (did you "
-		 "mean 'sw'?)"},
-		{"dma", "sw:ring",
-		 "dma: setting 'ring' of 'sw' cannot be read; expected key=value"},
-		{"dma", "none:ring=4",
-		 "dma 'none:ring=4' has settings; expected 'none' alone"},
-		{"dma", "sw+null",
-		 "unknown dma 'sw+null'; expected none, auto, sw or null"},
-		{"dma_thresh_read", "lots",
-		 "dma_thresh_read 'lots' is unreadable; expected a size of 0 to 1t"},
-		{"max_merge", "64k",
-		 "max_merge '64k' is not available in this version; expected 0"},
-		{"q_per_node", "1025",
-		 "q_per_node '1025' is out of range; expected a whole number of 0 to "
-		 "1024"},
-		{"unroll", "16",
-		 "unroll '16' is out of range; expected a whole number of 1 to 8"},
-		{"prefetch", "t1",
-		 "unknown prefetch 't1'; expected none, nta or t0 (did you mean 't0'?)"},
-		{"batch", "0",
-		 "batch '0' is out of range; expected a whole number of 1 to 1024"},
-		{"policy_force", "maybe",
-		 "policy_force 'maybe' is unreadable; expected true or false"},
-		{"policy_force", "2",
-		 "policy_force '2' is unreadable; expected true or false"},
-		{"batch", "-1",
-		 "batch '-1' is unreadable; expected a whole number of 1 to 1024"},
-	};
 
 	(void)state;
-	for (size_t i = 0; i < NR(cases); i++) {
+	for (size_t i = 0; i < NR(refused); i++) {
 		struct cp_arm arm, before;
 		struct cp_err err = {0};
 
 		cp_arm_init(&arm);
 		before = arm;
 		assert_int_not_equal(
-			cp_field_parse(cp_field_find(cp_arm_fields, cases[i].field), &arm,
-				       cases[i].text, &err),
+			cp_field_parse(cp_field_find(cp_arm_fields, refused[i].field),
+				       &arm, refused[i].text, &err),
 			0);
-		assert_string_equal(err.msg, cases[i].msg);
+		assert_string_equal(err.msg, refused[i].msg);
 		assert_int_equal(err.exit, CP_EXIT_USAGE);
 		assert_memory_equal(&arm, &before, sizeof(arm));
 	}

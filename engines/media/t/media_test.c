@@ -540,6 +540,35 @@ static void close_is_forgiving(void **state)
 	cp_media_close(&media);
 }
 
+/* Description: where persistence is required, memory and files that have none are refused
+ * by name before a page of theirs is touched, with what would do. */
+static void persistence_is_required(void **state)
+{
+	const struct place *place = *state;
+	struct cp_media_cfg cfg = file_cfg(place, 64 * PAGE);
+	struct cp_media media = {.node = 7};
+	struct cp_err err = {0};
+	struct stat st;
+	int fd = open(place->file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 64 * PAGE), 0);
+	cfg.require_persistent = true;
+	assert_int_equal(cp_media_open(&cfg, &media, &err), -ENOTSUP);
+	assert_int_equal(err.exit, CP_EXIT_USAGE);
+	assert_non_null(strstr(err.msg, "'persist' is require"));
+	assert_non_null(strstr(err.msg, place->file));
+	assert_non_null(strstr(err.msg, "; expected a file on a DAX file system"));
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_blocks, 0);
+	close(fd);
+	cfg.spec = "anon";
+	cfg.filename = NULL;
+	assert_int_equal(cp_media_open(&cfg, &media, &err), -ENOTSUP);
+	assert_non_null(strstr(err.msg, "'anon' is not persistent memory"));
+	assert_int_equal(media.node, 7);
+}
+
 #define ON_TMPFS(test) cmocka_unit_test_setup_teardown(test, setup_tmpfs, teardown)
 #define ON_DISK(test)  cmocka_unit_test_setup_teardown(test, setup_disk, teardown)
 
@@ -565,6 +594,7 @@ int main(void)
 		ON_TMPFS(fifo_is_refused),
 		ON_TMPFS(missing_permission_is_refused),
 		ON_TMPFS(too_much_memory_is_refused),
+		ON_TMPFS(persistence_is_required),
 		cmocka_unit_test(close_is_forgiving),
 	};
 

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What stands behind a write before its completion is reported: cache flushes and a fence
+ * (engines/copy/flush.h), always by the thread that submitted it, so that their time is
+ * its own and the guard is that of its thread.
+ *
+ * A copy by the CPU is flushed when it is done, its lines being at hand. What a channel
+ * has written is flushed when its I/O is taken from the done ring; a sync that was handed
+ * in behind it leaves the ring behind it. One fence does for all that are handed back at
+ * once, in bio for the one.
+ */
+#include "engines/copy/flush.h"
+#include "engines/copy/guard.h"
+#include "engines/queue/internal.h"
+
+int cp_dev_persist_check(const struct cp_dev *dev, struct cp_err *err)
+{
+	const struct cp_arm *arm = &dev->arm;
+
+	if (!dev->cfg.dir_used[CP_DIR_WRITE])
+		return 0;
+	if (dev->simulated && !strcmp(arm->persist, "require"))
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'persist' is require and dma engine '%s' moves no "
+				  "data; expected an engine that does, or persist auto",
+				  dev->dma->name);
+	return cp_flush_check(arm, dev->mapped, cp_flush_present(), err);
+}
+
+int cp_dev_persist_open(struct cp_dev *dev, struct cp_err *err)
+{
+	const struct cp_media *media = &dev->media;
+
+	if (!dev->cfg.dir_used[CP_DIR_WRITE])
+		return 0;
+	return cp_flush_resolve(&dev->arm, cp_flush_present(),
+				media->persistent && media->auto_flush, &dev->flush, err);
+}
+
+static void fence_now(struct cp_sub *sub)
+{
+	/* The flushed lines, and where nothing is flushed the stores, of all writes that
+	 * are about to be handed back have reached the platform's persistence domain
+	 * before the store that tells anybody that they are done. */
+	cp_fence(sub->dev->flush.fence);
+	sub->fence_due = false;
+}
+
+size_t cp_sub_flush(struct cp_sub *sub, unsigned char *far, size_t len, size_t residue,
+		    const struct cp_copy_ops *kernel)
+{
+	const struct cp_dev *dev = sub->dev;
+	const struct cp_flush *flush = &dev->flush;
+	size_t arrived = len - residue;
+	bool partial = (((uintptr_t)far | arrived) & (CP_LINE_BYTES - 1)) != 0;
+
+	if (!arrived)
+		return residue;
+	sub->flushed = true;
+	/* NT stores of whole lines left nothing in the cache, and the kernel's own fence
+	 * is an SFENCE behind them. */
+	if (kernel->nt_stores && !partial && flush->fence != CP_FENCE_MFENCE)
+		return residue;
+	if (flush->ops) {
+		cp_copy_fn fn = kernel->nt_stores ? flush->ops->edges : flush->ops->all;
+
+		if (cp_guard_copy(fn, far, far, arrived, CP_DIR_WRITE, dev->attr))
+			return len;
+	}
+	sub->fence_due = flush->fence != CP_FENCE_NONE;
+	if (!dev->mq && sub->fence_due)
+		fence_now(sub);
+	return residue;
+}
+
+/* The bytes before `fallback_bytes` are the channel's; in which caches its engine left
+ * lines of them is not known. */
+static void flush_offloaded(struct cp_sub *sub, struct cp_io *io)
+{
+	const struct cp_flush *flush = &sub->dev->flush;
+	unsigned char *far = sub->dev->far + io->offset;
+	size_t len = (size_t)(io->bytes - io->fallback_bytes);
+
+	sub->flushed = true;
+	sub->fence_due = flush->fence != CP_FENCE_NONE;
+	if (!flush->ops ||
+	    !cp_guard_copy(flush->ops->all, far, far, len, CP_DIR_WRITE, sub->dev->attr))
+		return;
+	io->error = EIO;
+	io->residue = io->bytes;
+	io->dma_bytes = 0;
+}
+
+void cp_sub_settle(struct cp_sub *sub, struct cp_io *const *ios, unsigned n)
+{
+	bool first = true;
+
+	for (unsigned i = 0; i < n && !sub->dev->simulated; i++) {
+		if (ios[i]->dir != CP_DIR_WRITE || !ios[i]->dma_bytes)
+			continue;
+		/* The loads that saw the completions are done before a flush begins:
+		 * CLWB and CLFLUSHOPT are in no order with earlier loads. */
+		if (first)
+			cp_fence_loads();
+		first = false;
+		flush_offloaded(sub, ios[i]);
+	}
+	if (sub->fence_due)
+		fence_now(sub);
+}
+
+void cp_sub_persist_report(const struct cp_sub *sub, struct cp_proof *proof)
+{
+	const struct cp_dev *dev = sub->dev;
+	const struct cp_flush *flush = &dev->flush;
+
+	proof->persistent = -1;
+	if (flush->promised)
+		proof->persistent = dev->media.persistent && !dev->simulated;
+	if (!sub->flushed)
+		return;
+	snprintf(proof->flush, sizeof(proof->flush), "%s",
+		 flush->ops ? flush->ops->name : "");
+	snprintf(proof->fence, sizeof(proof->fence), "%s", cp_fence_name(flush->fence));
+}
