@@ -53,7 +53,8 @@ static const char style[] =
 	".caption{color:var(--dim);font-size:.85rem}\n"
 	"th,td{padding:.1rem .3rem;border-bottom:1px solid var(--line);text-align:left;"
 	"vertical-align:top;white-space:nowrap}\n"
-	"thead th{position:sticky;top:0;background:var(--card)}\n"
+	"thead th{position:sticky;top:0;background:var(--card);white-space:normal;"
+	"vertical-align:bottom}\n"
 	".r{text-align:right}\n"
 	/* lines end between words only; what is too wide scrolls */
 	".w{white-space:normal;min-width:16rem;max-width:60rem}\n"

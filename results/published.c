@@ -56,6 +56,17 @@ static int read_load(struct reading *reading, char *text)
 	return 0;
 }
 
+static void read_source(struct cp_published *table, const char *text)
+{
+	snprintf(table->source, sizeof(table->source), "%s", text);
+	snprintf(table->who, sizeof(table->who), "%s", text);
+	size_t len = strcspn(table->who, "\"");
+
+	while (len && strchr(", ", table->who[len - 1]))
+		len--;
+	table->who[len] = '\0';
+}
+
 static int read_comment(struct reading *reading, char *text)
 {
 	static const char source[] = "Published: ", load[] = "Load: ";
@@ -66,8 +77,7 @@ static int read_comment(struct reading *reading, char *text)
 	if (!strncmp(text, load, sizeof(load) - 1))
 		return read_load(reading, text + sizeof(load) - 1);
 	if (!strncmp(text, source, sizeof(source) - 1))
-		snprintf(table->source, sizeof(table->source), "%s",
-			 text + sizeof(source) - 1);
+		read_source(table, text + sizeof(source) - 1);
 	else
 		snprintf(table->notes + used, sizeof(table->notes) - used, "%s%s",
 			 used ? " " : "", text);

@@ -36,6 +36,7 @@ struct cp_published_row {
 
 struct cp_published {
 	char source[256];
+	char who[256];	  /* source without what is in quotes: the name and the date */
 	char notes[1024]; /* all of them, a blank between; "" = none */
 	bool random;	  /* the access pattern */
 	uint64_t bs;	  /* bytes */

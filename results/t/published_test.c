@@ -107,7 +107,8 @@ static void committed_table_is_read(void **state)
 	(void)state;
 	assert_int_equal(cp_published_read(TABLE, &table, &err), 0);
 	assert_int_equal(table.nr, 13);
-	assert_non_null(strstr(table.source, "2015-04-02"));
+	assert_non_null(strstr(table.source, "another pmem variant"));
+	assert_string_equal(table.who, "Robert Elliott, linux-nvdimm, 2015-04-02");
 	assert_int_equal(table.bs, 4096);
 	assert_int_equal(cp_published_read("/nonexistent", &table, &err), -ENOENT);
 }
