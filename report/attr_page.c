@@ -145,13 +145,15 @@ static char *mean_words(const struct cp_report_attr_order *order, char *buf, siz
 			used += (size_t)snprintf(buf + used, size - used, ", all %s",
 						 mean->provenance);
 		else
-			used += (size_t)snprintf(buf + used, size - used,
-						 "%s%s%s%.2f over %u%s",
-						 k == 1 ? "; "
-						 : k	? ", "
-							: "",
-						 mean->provenance, k ? " " : "",
-						 mean->mean, mean->nr, k ? "" : " rows");
+			used += (size_t)snprintf(
+				buf + used, size - used, "%s%s%s%.2f over %u%s",
+				k == 1 ? "; "
+				: k    ? ", "
+				       : "",
+				mean->provenance, k ? " " : "", mean->mean, mean->nr,
+				k		? ""
+				: mean->nr == 1 ? " row"
+						: " rows");
 	}
 	return buf;
 }
@@ -226,7 +228,7 @@ static void order_item(const struct cp_report_attr_group *group, enum cp_dir dir
 		snprintf(wrong, sizeof(wrong), " Not so: %s.", order.wrong);
 	cp_report_doc_item(
 		doc,
-		"%s: %u of the %u pairs of rows that are more than %.1f times apart in "
+		"%s: %u of %u pairs of rows that are more than %.1f times apart in "
 		"the published table stand in the same order here (the nearest is %.2f "
 		"to 1).%s Ours over published, geometric mean: %s.",
 		plural[dir], order.order.kept, order.order.pairs, CP_PUBLISHED_FAR,

@@ -119,8 +119,8 @@ workload() {
 	done
 }
 
-@test "the cache-attributes workload has every row of the published table, and uc memcpy" {
+@test "the cache-attributes workload has every row of the published table" {
 	need_emulation
 	run -0 "$copypath" run "$root/configs/workloads/cache-attributes.yaml" --dry-run
-	[[ $output = *"16 cells"* ]]
+	[[ $output = *"24 cells"* ]]
 }
