@@ -72,7 +72,8 @@ struct cp_learn_cell {
 	double cpu_pct_median, cpu_pct_low, cpu_pct_high;
 	double ns_per_byte, cpu_ns_per_byte, p50_ns, p99_ns; /* medians */
 	double cost;					     /* J */
-	bool pareto;   /* no other arm of the context has more bandwidth for less CPU */
+	bool pareto;   /* no other arm of the context has more bandwidth for less CPU time
+			  a byte */
 	bool excluded; /* by a hard limit */
 };
 int cp_learn_cells(struct cp_learn *learn, const struct cp_learn_cell **ret_cells,
