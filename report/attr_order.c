@@ -35,7 +35,7 @@ char *cp_report_attr_name(const struct cp_report_attr_row *row, char *buf, size_
 	char attr[CP_WORD_MAX];
 	size_t i = 0;
 
-	for (; row->attr[i] && i < sizeof(attr) - 1; i++)
+	for (; i < sizeof(attr) - 1 && row->attr[i]; i++)
 		attr[i] = (char)toupper((unsigned char)row->attr[i]);
 	attr[i] = '\0';
 	snprintf(buf, size, "%s %s", attr, row->copy);
@@ -111,13 +111,14 @@ void cp_report_attr_order(const struct cp_report_attr_group *group, enum cp_dir 
 {
 	const struct cp_report_attr_row *rows[2 * CP_PUBLISHED_ROWS_MAX];
 	double published[2 * CP_PUBLISHED_ROWS_MAX], ours[2 * CP_PUBLISHED_ROWS_MAX];
+	size_t nr = 0;
+
+	*ret = (struct cp_report_attr_order){0};
 	struct telling telling = {.rows = rows,
 				  .ours = ours,
 				  .text = ret->wrong,
 				  .size = sizeof(ret->wrong)};
-	size_t nr = 0;
 
-	*ret = (struct cp_report_attr_order){0};
 	for (size_t i = 0; i < group->nr && nr < 2 * CP_PUBLISHED_ROWS_MAX; i++) {
 		if (!group->rows[i].published)
 			continue;

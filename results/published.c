@@ -89,7 +89,7 @@ static int take_attr(struct reading *reading, const char *text,
 {
 	const struct cp_field *field = cp_field_find(cp_context_fields, "attr");
 
-	for (size_t i = 0; text[i] && i < sizeof(row->attr) - 1; i++)
+	for (size_t i = 0; i < sizeof(row->attr) - 1 && text[i]; i++)
 		row->attr[i] = (char)tolower((unsigned char)text[i]);
 	for (size_t i = 0; field->words[i]; i++)
 		if (!strcmp(field->words[i], row->attr))

@@ -6,10 +6,10 @@
  * from here. On write-back memory `uc`, `wc` and `wt` are emulated: a copy of the
  * kernel's word (memcpy, nt, ntload, nt-both; nti on WC stores) is replaced by an
  * instruction sequence that leaves the far lines in the cache, or out of it, as the
- * attribute would, and waits where the attribute would. Cache and ordering instructions only: no delay is tuned and nothing
- * spins. The unit is the line of 64 bytes; the processor's own merging and reading ahead
- * of UC accesses is not played. What each row executes is its `sequence`; docs/method.md
- * says what that is worth.
+ * attribute would, and waits where the attribute would. Cache and ordering instructions
+ * only: no delay is tuned and nothing spins. The unit is the line of 64 bytes; the
+ * processor's own merging and reading ahead of UC accesses is not played. What each row
+ * executes is its `sequence`; docs/method.md says what that is worth.
  *
  * Order of calls: cp_attr_parse() -> cp_attr_check() before anything is opened ->
  * cp_copy_bind() with the attribute, once a direction. Nothing is decided per I/O.
