@@ -93,9 +93,13 @@ static int add_published(const struct cp_report_attrs *attrs,
 			 struct cp_report_attr_group *group, struct cp_err *err)
 {
 	const struct cp_published *published = &attrs->published;
+	const struct cp_context *context = &group->like->context;
 
-	if (!attrs->has_published || published->bs != group->like->context.bs ||
-	    published->random != is_random(&group->like->context))
+	/* it is of the block layer, whose pages are not misaligned */
+	if (context->misalign_near || context->misalign_far)
+		return 0;
+	if (!attrs->has_published || published->bs != context->bs ||
+	    published->random != is_random(context))
 		return 0;
 	group->published_base = cp_published_find(published, BASE_ATTR, BASE_COPY);
 	for (size_t i = 0; i < group->nr; i++)
@@ -255,19 +259,23 @@ char *cp_report_attr_group_words(const struct cp_report *report,
 	const struct cp_report_cell *like = group->like;
 	const struct cp_context *context = &like->context;
 	const struct cp_arm *arm = &report->arms[like->arm].arm;
-	char bs[24], load[64], more[3][200] = {"", "", ""};
+	char bs[24], load[64], more[4][200] = {"", "", "", ""};
 
 	if (strcmp(context->layer, "none") != 0)
 		snprintf(more[0], sizeof(more[0]), ", layer %s", context->layer);
 	if (strcmp(context->corunner, "none") != 0)
 		snprintf(more[1], sizeof(more[1]), ", corunner %s", context->corunner);
+	if (context->misalign_near || context->misalign_far)
+		snprintf(more[2], sizeof(more[2]), ", misaligned by %u (near), %u (far)",
+			 context->misalign_near, context->misalign_far);
 	for (size_t i = 0; i < report->nr_cells; i++)
 		if (strcmp(report->cells[i].host, like->host) != 0)
-			snprintf(more[2], sizeof(more[2]), ", on %s", like->host);
-	snprintf(buf, size, "%s %s, %s, %s, media %s %s%s%s%s",
+			snprintf(more[3], sizeof(more[3]), ", on %s", like->host);
+	snprintf(buf, size, "%s %s, %s, %s, media %s %s%s%s%s%s",
 		 is_random(context) ? "random" : "sequential",
 		 cp_size_format(context->bs, bs, sizeof(bs)),
 		 cp_report_load_words(context, load, sizeof(load)), arm->queue_mode,
-		 context->media, like->provenance.media, more[0], more[1], more[2]);
+		 context->media, like->provenance.media, more[0], more[1], more[2],
+		 more[3]);
 	return buf;
 }

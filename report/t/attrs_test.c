@@ -34,6 +34,7 @@ struct setup {
 	bool without_cpu; /* leave the CPU time out of the next records */
 	const char *rw[2], *path_word;
 	uint64_t bs;
+	uint32_t misalign_far;
 };
 
 static struct setup *begin(void)
@@ -68,6 +69,7 @@ static int add(void *ctx, const struct cp_record *record)
 		snprintf(copy.arm.path, sizeof(copy.arm.path), "%s", setup->path_word);
 	if (setup->bs)
 		copy.context.bs = setup->bs;
+	copy.context.misalign_far = setup->misalign_far;
 	return cp_report_add_record(&setup->report, &copy, &err);
 }
 
@@ -267,9 +269,10 @@ static void basis_test(void **state)
 static void other_load_test(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct setup *setup = begin();
 
+		setup->misalign_far = i == 3 ? 8 : 0;
 		setup->bs = i == 0 ? 65536 : 0;
 		setup->rw[0] = i == 1 ? "read" : NULL;
 		setup->rw[1] = "write";
