@@ -165,7 +165,7 @@ format:
 
 MANPAGES := $(wildcard docs/man/*.1)
 DATA_FILES := $(wildcard policies/*.yaml configs/workloads/*.yaml configs/gates/*.yaml \
-	      configs/machines/*.yaml)
+	      configs/machines/*.yaml report/plots/*.gp results/published/*.csv)
 INSTALL ?= install
 install: all
 	$(Q)$(INSTALL) -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(LIBDIR)/copypath' \

@@ -82,7 +82,7 @@ struct cp_learn_cell {
 	double ns_per_byte, cpu_ns_per_byte, p50_ns, p99_ns; /* medians */
 	double cost;					     /* J */
 	bool pareto;   /* no other arm of the context (of writes: and persist) has more
-			  bandwidth for less CPU */
+			  bandwidth for less CPU time a byte */
 	bool excluded; /* by a hard limit */
 };
 int cp_learn_cells(struct cp_learn *learn, const struct cp_learn_cell **ret_cells,

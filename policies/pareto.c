@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which cells of one context no other beats in bandwidth and in CPU at once. */
+/* Which cells of one context no other beats in bandwidth and in CPU time a byte at once.
+ */
 #include <errno.h>
 #include <math.h>
 
@@ -7,11 +8,12 @@
 #include "policies/learn_priv.h"
 #include "policies/pareto.h"
 
+/* Not in CPU %: a slow arm has less of that because it does less. */
 static bool dominates(const struct cp_learn_cell *a, const struct cp_learn_cell *b)
 {
-	if (!(a->bw_median >= b->bw_median && a->cpu_pct_median <= b->cpu_pct_median))
+	if (!(a->bw_median >= b->bw_median && a->cpu_ns_per_byte <= b->cpu_ns_per_byte))
 		return false;
-	return a->bw_median > b->bw_median || a->cpu_pct_median < b->cpu_pct_median;
+	return a->bw_median > b->bw_median || a->cpu_ns_per_byte < b->cpu_ns_per_byte;
 }
 
 void learn_pareto(const struct cp_objective *objective, struct cp_learn_cell *cells,
@@ -28,7 +30,7 @@ void learn_pareto(const struct cp_objective *objective, struct cp_learn_cell *ce
 	for (size_t i = 0; i < nr; i++) {
 		struct cp_learn_cell *cell = &cells[i];
 
-		cell->pareto = !isnan(cell->bw_median) && !isnan(cell->cpu_pct_median);
+		cell->pareto = !isnan(cell->bw_median) && !isnan(cell->cpu_ns_per_byte);
 		for (size_t k = 0; k < nr && cell->pareto; k++)
 			cell->pareto = k == i || !dominates(&cells[k], cell);
 		cell->excluded = (!isnan(objective->min_bw_frac) &&

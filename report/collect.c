@@ -142,6 +142,11 @@ static int add_metrics(struct cp_report_cell *cell, const double *m, struct cp_e
 		[VALUE_CPU_BYTE] = m[CP_METRIC_BYTES] > 0
 					   ? m[CP_METRIC_CPU_NS] / m[CP_METRIC_BYTES]
 					   : NAN,
+		[VALUE_IOPS] = m[CP_METRIC_IOPS],
+		[VALUE_IOPS_CPU] = m[CP_METRIC_CPU_SUBMIT_NS] > 0
+					   ? m[CP_METRIC_IOPS] * m[CP_METRIC_ELAPSED_NS] /
+						     m[CP_METRIC_CPU_SUBMIT_NS]
+					   : NAN,
 		[VALUE_P50] = m[CP_METRIC_LAT_P50],
 		[VALUE_P99] = m[CP_METRIC_LAT_P99],
 	};

@@ -22,6 +22,8 @@ enum cp_report_value {
 	VALUE_CPU_SUBMIT, /* percent: submitters */
 	VALUE_CPU_ENGINE, /* percent: engine threads */
 	VALUE_CPU_BYTE,	  /* CPU ns a byte */
+	VALUE_IOPS,	  /* I/Os per second of the wall clock */
+	VALUE_IOPS_CPU,	  /* I/Os per second of the submitters' CPU time */
 	VALUE_P50,	  /* ns */
 	VALUE_P99,	  /* ns */
 	VALUE_NR,
@@ -83,6 +85,8 @@ struct cp_report_run {
 	struct cp_manifest manifest;
 };
 
+struct cp_report_attrs; /* attrs.h */
+
 struct cp_report {
 	const struct cp_report_opts *opts;
 	char title[512];
@@ -100,6 +104,7 @@ struct cp_report {
 	size_t nr_failures;
 	uint64_t *sample_keys; /* for duplicates */
 	size_t nr_sample_keys;
+	struct cp_report_attrs *attrs; /* owned; NULL: no more than one attribute */
 
 	struct cp_learn *learn; /* NULL: the learner refused, see judge_note */
 	char judge_note[CP_ERR_MSG_MAX];

@@ -45,7 +45,7 @@ static const char style[] =
 	"figure svg [stroke=\"rgb(  0,   0,   0)\"]{stroke:var(--fg)}\n"
 	"figure svg [color=\"rgb(  0,   0,   0)\"]{color:var(--fg)}\n"
 	"figure svg [stroke=\"rgb(200, 200, 200)\"]{stroke:var(--line)}\n"
-	"figure svg [fill=\"rgb(112, 112, 112)\"]{fill:var(--dim)}\n"
+	"figure svg [fill=\"rgb(112,112,112)\"]{fill:var(--dim)}\n"
 	"figcaption{font-size:.85rem;color:var(--dim);overflow-wrap:break-word}\n"
 	".scroll{overflow-x:auto;max-width:100%;margin:.6rem 0}\n"
 	"table{border-collapse:collapse;font-size:.75rem;line-height:1.3;"
@@ -53,7 +53,8 @@ static const char style[] =
 	".caption{color:var(--dim);font-size:.85rem}\n"
 	"th,td{padding:.1rem .3rem;border-bottom:1px solid var(--line);text-align:left;"
 	"vertical-align:top;white-space:nowrap}\n"
-	"thead th{position:sticky;top:0;background:var(--card)}\n"
+	"thead th{position:sticky;top:0;background:var(--card);white-space:normal;"
+	"vertical-align:bottom}\n"
 	".r{text-align:right}\n"
 	/* lines end between words only; what is too wide scrolls */
 	".w{white-space:normal;min-width:16rem;max-width:60rem}\n"

@@ -273,7 +273,8 @@ static int cpu_figure(const struct cp_report *report, unsigned number,
 		 "CPU against bandwidth, one panel a block size: %s (%s). Right and down "
 		 "is better. %s%s",
 		 words, provenance,
-		 report->learn ? "The line joins the arms that no other beats in both. "
+		 report->learn ? "The line joins the arms that no other beats in "
+				 "bandwidth and in CPU time a byte. "
 			       : "No Pareto front was worked out. ",
 		 report->has_policy ? "A ring marks the policy's choice; without one its "
 				      "cost there is not known."

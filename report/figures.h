@@ -10,7 +10,7 @@
 #include "report/data.h"
 #include "report/files.h"
 
-enum cp_report_figure_kind { FIGURE_BANDWIDTH, FIGURE_CPU, FIGURE_MAP };
+enum cp_report_figure_kind { FIGURE_BANDWIDTH, FIGURE_CPU, FIGURE_MAP, FIGURE_ATTRS };
 
 struct cp_report_figure {
 	enum cp_report_figure_kind kind;
@@ -64,6 +64,9 @@ void cp_report_figure_size_tics(FILE *gp, const uint64_t *sizes, size_t nr);
 int cp_report_figure_panels(const struct cp_report *report,
 			    struct cp_report_figures *figures,
 			    struct cp_report_files *files, struct cp_err *err);
+int cp_report_figure_attrs(const struct cp_report *report,
+			   struct cp_report_figures *figures,
+			   struct cp_report_files *files, struct cp_err *err);
 int cp_report_figure_map(const struct cp_report *report,
 			 struct cp_report_figures *figures, struct cp_report_files *files,
 			 struct cp_err *err);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "engines/base/file.h"
+#include "report/attrs.h"
 #include "report/data.h"
 #include "report/escape.h"
 
@@ -182,6 +183,8 @@ int cp_report_load(const struct cp_report_opts *opts, struct cp_report **ret,
 		rc = read_all(report, err);
 	if (!rc)
 		rc = cp_report_finish_cells(report, err);
+	if (!rc)
+		rc = cp_report_attrs_find(report, err);
 	if (rc) {
 		cp_report_free(report);
 		return rc;
@@ -202,6 +205,7 @@ void cp_report_free(struct cp_report *report)
 	for (size_t i = 0; i < report->nr_runs; i++)
 		if (report->runs[i].has_manifest)
 			cp_manifest_free(&report->runs[i].manifest);
+	cp_report_attrs_free(report->attrs);
 	cp_learn_free(report->learn);
 	cp_policy_free(&report->policy);
 	free(report->runs);

@@ -14,18 +14,24 @@ static const char *const figure_titles[] = {
 	[FIGURE_MAP] = "The policy as a map",
 };
 
-static int put_figures(const struct cp_report_page *page, struct cp_report_doc *doc,
-		       enum cp_report_figure_kind kind, struct cp_err *err)
+static size_t count_drawn(const struct cp_report_page *page,
+			  enum cp_report_figure_kind kind)
 {
 	size_t drawn = 0;
-	int rc = 0;
 
 	for (size_t i = 0; i < page->figures->nr; i++)
 		drawn += page->figures->list[i].kind == kind &&
 			 page->figures->list[i].drawn;
-	if (!drawn)
+	return drawn;
+}
+
+int cp_report_page_pictures(const struct cp_report_page *page, struct cp_report_doc *doc,
+			    enum cp_report_figure_kind kind, struct cp_err *err)
+{
+	int rc = 0;
+
+	if (!count_drawn(page, kind))
 		return 0;
-	doc->ops->section(doc, figure_titles[kind]);
 	doc->ops->pictures(doc, true);
 	for (size_t i = 0; i < page->figures->nr && !rc; i++) {
 		const struct cp_report_figure *figure = &page->figures->list[i];
@@ -37,6 +43,15 @@ static int put_figures(const struct cp_report_page *page, struct cp_report_doc *
 	}
 	doc->ops->pictures(doc, false);
 	return rc;
+}
+
+static int put_figures(const struct cp_report_page *page, struct cp_report_doc *doc,
+		       enum cp_report_figure_kind kind, struct cp_err *err)
+{
+	if (!count_drawn(page, kind))
+		return 0;
+	doc->ops->section(doc, figure_titles[kind]);
+	return cp_report_page_pictures(page, doc, kind, err);
 }
 
 static void put_table(const struct cp_report_page *page, struct cp_report_doc *doc,
@@ -152,6 +167,7 @@ int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc
 				   "Some or all figures are missing: %s. The tables hold "
 				   "the same figures.",
 				   page->no_figures);
+	rc = cp_report_attrs_write(page, doc, err);
 	for (int kind = FIGURE_BANDWIDTH; kind <= FIGURE_MAP && !rc; kind++)
 		rc = put_figures(page, doc, (enum cp_report_figure_kind)kind, err);
 	doc->ops->section(doc, "CPU beside DMA");

@@ -8,12 +8,14 @@
 #include "report/figures.h"
 
 enum cp_report_table_id {
-	TABLE_CELLS,	/* every cell: medians, intervals, CPU split, latency */
-	TABLE_RULES,	/* the policy, an interval a row */
-	TABLE_REGRET,	/* this policy and the default one */
-	TABLE_HARNESS,	/* null: the harness's own cost */
-	TABLE_FAILURES, /* samples that are not in the figures */
-	TABLE_MACHINE,	/* environment and fingerprint */
+	TABLE_ATTRS,	  /* cache attributes beside the published table */
+	TABLE_ATTR_ORDER, /* whether their order is the published one */
+	TABLE_CELLS,	  /* every cell: medians, intervals, CPU split, latency */
+	TABLE_RULES,	  /* the policy, an interval a row */
+	TABLE_REGRET,	  /* this policy and the default one */
+	TABLE_HARNESS,	  /* null: the harness's own cost */
+	TABLE_FAILURES,	  /* samples that are not in the figures */
+	TABLE_MACHINE,	  /* environment and fingerprint */
 	TABLE_MISALIGN_CPU,
 	TABLE_MISALIGN, /* bandwidth of misaligned buffers beside aligned ones */
 	TABLE_NR,
@@ -30,8 +32,17 @@ struct cp_report_page {
 	const char *no_figures; /* why figures are missing; "" when they are not */
 	const char *seed_table; /* cp_report_text() */
 };
+/* The drawn figures of a kind, as a group of pictures; without one, nothing. */
+int cp_report_page_pictures(const struct cp_report_page *page, struct cp_report_doc *doc,
+			    enum cp_report_figure_kind kind, struct cp_err *err);
 int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc *doc,
 			 struct cp_err *err);
+/* Cache attributes (attr_page.c): nothing when there is no more than one. */
+void cp_report_attrs_table(const struct cp_report *report, struct cp_report_table *table);
+void cp_report_attr_order_table(const struct cp_report *report,
+				struct cp_report_table *table);
+int cp_report_attrs_write(const struct cp_report_page *page, struct cp_report_doc *doc,
+			  struct cp_err *err);
 /* The first screen. */
 void cp_report_summary_write(const struct cp_report *report, struct cp_report_doc *doc);
 /* Its parts: what the policy brings, how sure that is, what was real, on what machine. */

@@ -367,6 +367,8 @@ int cp_report_tables_make(const struct cp_report *report, struct cp_report_table
 {
 	static void (*const makers[])(const struct cp_report *,
 				      struct cp_report_table *) = {
+		[TABLE_ATTRS] = cp_report_attrs_table,
+		[TABLE_ATTR_ORDER] = cp_report_attr_order_table,
 		[TABLE_CELLS] = make_cells,
 		[TABLE_RULES] = make_rules,
 		[TABLE_REGRET] = make_regret,

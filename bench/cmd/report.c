@@ -122,7 +122,7 @@ static int write_report(struct request *request, struct cp_report *report,
 
 static enum cp_exit report_run(int argc, char **argv)
 {
-	char plots[4096], policy[4096];
+	char plots[4096], policy[4096], published[4096];
 	struct request request = {.report = {.warn = cp_cmd_warn_cb}};
 	struct cp_report *report = NULL;
 	struct cp_err err = {0};
@@ -132,11 +132,14 @@ static enum cp_exit report_run(int argc, char **argv)
 	if (!command ||
 	    cp_path_join(plots, sizeof(plots), cp_cmd_data_dir(), "report/plots") ||
 	    cp_path_join(policy, sizeof(policy), cp_cmd_data_dir(),
-			 "policies/default.yaml"))
+			 "policies/default.yaml") ||
+	    cp_path_join(published, sizeof(published), cp_cmd_data_dir(),
+			 "results/published/elliott-2015-cache-attributes.csv"))
 		goto out;
 	request.report.command = command;
 	request.report.plots_dir = plots;
 	request.report.default_policy = policy;
+	request.report.published = published;
 	code = parse(argc, argv, &request);
 	if (code)
 		goto out;

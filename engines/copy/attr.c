@@ -86,11 +86,14 @@ int cp_attr_check(enum cp_attr attr, unsigned natives, bool need_native,
 	return 0;
 }
 
-/* `nt` keeps its meaning: ordinary loads on reads, non-temporal stores on writes. */
+/* `nt` and `ntload` keep their meaning: each is non-temporal in its own direction and
+ * ordinary in the other. */
 static const char *row_word(const char *word, enum cp_dir dir)
 {
 	if (!strcmp(word, "nt"))
 		return dir == CP_DIR_READ ? "memcpy" : "nt-both";
+	if (!strcmp(word, "ntload"))
+		return dir == CP_DIR_READ ? "nt-both" : "memcpy";
 	return word;
 }
 
@@ -117,6 +120,6 @@ int cp_attr_bind(const char *word, enum cp_dir dir, enum cp_attr attr,
 	return cp_err_set(
 		err, CP_EXIT_USAGE, EINVAL,
 		"copy '%s' has no emulation under attr '%s'; expected 'memcpy', "
-		"'nt' or 'nt-both', or attr wb",
-		word, names[attr]);
+		"'nt', 'ntload' or 'nt-both'%s, or attr wb",
+		word, names[attr], attr == CP_ATTR_WC ? " (writes: 'nti' too)" : "");
 }

@@ -4,12 +4,12 @@
  *
  * A media has some attributes natively (engines/media/media.h); a copy then needs nothing
  * from here. On write-back memory `uc`, `wc` and `wt` are emulated: a copy of the
- * kernel's word (memcpy, nt, nt-both) is replaced by an instruction sequence that leaves
- * the far lines in the cache, or out of it, as the attribute would, and waits where the
- * attribute would. Cache and ordering instructions only: no delay is tuned and nothing
- * spins. The unit is the line of 64 bytes; the processor's own merging and reading ahead
- * of UC accesses is not played. What each row executes is its `sequence`; docs/method.md
- * says what that is worth.
+ * kernel's word (memcpy, nt, ntload, nt-both; nti on WC stores) is replaced by an
+ * instruction sequence that leaves the far lines in the cache, or out of it, as the
+ * attribute would, and waits where the attribute would. Cache and ordering instructions
+ * only: no delay is tuned and nothing spins. The unit is the line of 64 bytes; the
+ * processor's own merging and reading ahead of UC accesses is not played. What each row
+ * executes is its `sequence`; docs/method.md says what that is worth.
  *
  * Order of calls: cp_attr_parse() -> cp_attr_check() before anything is opened ->
  * cp_copy_bind() with the attribute, once a direction. Nothing is decided per I/O.
@@ -27,7 +27,7 @@
  * instruction. The thread that copied always sees them. */
 struct cp_attr_row {
 	enum cp_attr attr;
-	const char *word; /* memcpy or nt-both */
+	const char *word; /* memcpy, nt-both or nti */
 	enum cp_dir dir;
 	const char *sequence; /* what is executed, for people */
 	struct cp_copy_ops ops[2];
@@ -55,8 +55,8 @@ int cp_attr_check(enum cp_attr attr, unsigned natives, bool need_native,
 
 /*
  * What cp_copy_bind() does for an attribute that is emulated. `nt` is memcpy on reads and
- * nt-both on writes, as it is under wb. Errors (exit 2): a word without an emulation,
- * and those of cp_attr_check().
+ * nt-both on writes, `ntload` the other way round, as they are under wb. Errors (exit 2):
+ * a word without an emulation, and those of cp_attr_check().
  */
 int cp_attr_bind(const char *word, enum cp_dir dir, enum cp_attr attr,
 		 const struct cp_copy_ops **ret_ops, struct cp_err *err);

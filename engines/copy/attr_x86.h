@@ -10,6 +10,7 @@
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define LINE   64U
 #define NARROW "sse4.1,clflushopt,clwb"
@@ -82,6 +83,17 @@ __attribute__((target(WIDE))) static inline void line_ntstore_64(unsigned char *
 								 const unsigned char *src)
 {
 	_mm512_stream_si512((__m512i *)(void *)dst, _mm512_loadu_si512(src));
+}
+
+/* dst is a whole line; MOVNTI */
+static inline void line_nti(unsigned char *dst, const unsigned char *src)
+{
+	for (unsigned i = 0; i < LINE; i += sizeof(long long)) {
+		long long word;
+
+		memcpy(&word, src + i, sizeof(word));
+		_mm_stream_si64((long long *)(void *)(dst + i), word);
+	}
 }
 
 #endif

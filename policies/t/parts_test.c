@@ -186,6 +186,35 @@ static void test_flip(void **state)
 	assert_int_equal(cp_pareto_flip(&obj, cells, 3, &flip), -ENODATA);
 }
 
+/* Description: the front is of bandwidth and CPU time a byte: a slow arm is not on it for
+ * being less busy; one without its CPU time is not either. */
+static void test_front(void **state)
+{
+	static const struct {
+		double bw, pct, ns;
+		bool front;
+	} rows[] = {
+		{10e9, 100, 0.10, true}, /* the fastest */
+		{5e9, 60, 0.12, false},	 /* less CPU %, more a byte */
+		{5e9, 40, 0.08, true},	 /* less a byte than the fastest */
+		{4e9, 32, 0.08, false},	 /* no less a byte than a faster one */
+		{2e9, 10, 0.05, true},	 {1e9, 1, NAN, false},
+	};
+	const struct cp_objective obj = {
+		.elapsed = 1, .slo_p99_ns = NAN, .min_bw_frac = NAN};
+	struct cp_learn_cell cells[NR(rows)] = {0};
+
+	(void)state;
+	for (size_t i = 0; i < NR(rows); i++) {
+		cells[i].bw_median = rows[i].bw;
+		cells[i].cpu_pct_median = rows[i].pct;
+		cells[i].cpu_ns_per_byte = rows[i].ns;
+	}
+	learn_pareto(&obj, cells, NR(rows));
+	for (size_t i = 0; i < NR(rows); i++)
+		assert_int_equal(cells[i].pareto, rows[i].front);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +225,7 @@ int main(void)
 		cmocka_unit_test(test_line_is_robust),
 		cmocka_unit_test(test_dip_gets_knots),
 		cmocka_unit_test(test_flip),
+		cmocka_unit_test(test_front),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,6 +135,65 @@ static inline int fixture_each(const struct fixture *f,
 	return rc;
 }
 
+/* A row of cache attributes: 4k random, one job, in bio. */
+struct fixture_attr {
+	const char *attr, *copy, *provenance;
+	double iops[2];	  /* by direction, of the wall clock; 0 = not measured */
+	double cpu_share; /* of the submitter, so I/Os a CPU second are iops over it */
+};
+
+static inline void fixture_attr_record(struct cp_record *record,
+				       const struct fixture_attr *row, int dir,
+				       unsigned sample)
+{
+	const struct fixture_arm arm = {row->copy, "bio", row->copy, "none", 1, 1, 1};
+	const struct fixture f = {.name = "made-up"};
+	double elapsed = 1e9, ios = row->iops[dir];
+	uint64_t state = 1;
+
+	fixture_record(record, &f, &arm, dir ? "randwrite" : "randread", 4096, 1, sample,
+		       &state);
+	snprintf(record->context.attr, sizeof(record->context.attr), "%s", row->attr);
+	snprintf(record->provenance.attr, CP_WORD_MAX, "%s", row->provenance);
+	record->metrics[CP_METRIC_ELAPSED_NS] = elapsed;
+	record->metrics[CP_METRIC_IOPS] = ios;
+	record->metrics[CP_METRIC_BYTES] = record->metrics[CP_METRIC_BW] = ios * 4096;
+	record->metrics[CP_METRIC_CPU_NS] = record->metrics[CP_METRIC_CPU_SUBMIT_NS] =
+		elapsed * row->cpu_share;
+	record->proof.bytes_cpu = (uint64_t)(ios * 4096);
+}
+
+/* Three samples of what was measured of each row. */
+static inline int
+fixture_attrs_each(const struct fixture_attr *rows, size_t nr,
+		   int (*put)(void *ctx, const struct cp_record *record), void *ctx)
+{
+	struct cp_record record;
+	int rc = 0;
+
+	for (unsigned s = 0; s < 3; s++)
+		for (size_t i = 0; i < nr; i++)
+			for (int d = 0; d < 2 && !rc; d++) {
+				if (!(rows[i].iops[d] > 0))
+					continue;
+				fixture_attr_record(&record, &rows[i], d, s);
+				rc = put(ctx, &record);
+			}
+	return rc;
+}
+
+/* Out of order by the wall clock: a WC load above the others; in order by CPU time. */
+static const struct fixture_attr fixture_attrs[] = {
+	{"wb", "memcpy", "native", {1000e3, 800e3}, 0.5},
+	{"wb", "nt-both", "native", {960e3, 1200e3}, 0.5},
+	{"wb", "nti", "native", {0, 900e3}, 0.5},
+	{"uc", "memcpy", "emulated", {40e3, 30e3}, 0.5},
+	{"uc", "nt-both", "emulated", {400e3, 500e3}, 0.5},
+	{"wc", "memcpy", "emulated", {1200e3, 2000e3}, 1},
+	{"wc", "nt-both", "emulated", {1000e3, 2100e3}, 0.5},
+	{"wc", "avx512", "emulated", {1100e3, 2000e3}, 0.5},
+};
+
 static const struct fixture_arm fixture_quick_arms[] = {
 	{"cpu-memcpy", "mq", "memcpy", "none", 900, 9.5, 0.998},
 	{"cpu-nt", "mq", "nt", "none", 1100, 11.5, 0.997},

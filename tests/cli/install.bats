@@ -17,6 +17,8 @@ setup() {
 	[ -f "$dest/opt/cp/share/man/man1/copypath.1" ]
 	[ -f "$dest/opt/cp/share/copypath/policies/default.yaml" ]
 	[ -f "$dest/opt/cp/share/copypath/configs/workloads/quick.yaml" ]
+	[ -f "$dest/opt/cp/share/copypath/report/plots/attributes.gp" ]
+	[ -f "$dest/opt/cp/share/copypath/results/published/elliott-2015-cache-attributes.csv" ]
 	[ ! -e "$dest/opt/cp/share/copypath/configs/bad" ]
 }
 
@@ -32,6 +34,17 @@ setup() {
 	run "$dest/usr/bin/copypath" --version
 	[ "$status" -eq 0 ]
 	[[ "$output" == copypath* ]]
+}
+
+@test "the installed program draws a report from installed data" {
+	[ -x "$build/tests/helpers/report_records" ] || skip "the helper report_records is not built"
+	command -v gnuplot >/dev/null || skip "gnuplot is not there"
+	"${make[@]}" install PREFIX=/usr
+	"$build/tests/helpers/report_records" attributes >"$BATS_TEST_TMPDIR/records.jsonl"
+	cd "$BATS_TEST_TMPDIR" || return 1
+	COPYPATH_DATA=$dest/usr/share/copypath "$dest/usr/bin/copypath" report records.jsonl -o out
+	[ -s out/figures/attributes-1.svg ]
+	grep -q 'Robert Elliott' out/report.md
 }
 
 @test "uninstall takes away what install put there and leaves other files" {

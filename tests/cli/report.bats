@@ -60,7 +60,7 @@ need_gnuplot() {
 
 @test "the page is valid HTML, whatever the records hold" {
 	command -v tidy >/dev/null || skip "tidy is not there"
-	for kind in quick one onearm null failed hostile; do
+	for kind in quick one onearm null failed hostile attributes; do
 		records "$kind"
 		report "$dir/$kind" -o "$out-$kind"
 		run tidy -q -e "$out-$kind/index.html"
@@ -326,6 +326,39 @@ manifest() {
 	[ "$output" = $'cpu-nt," "\ncpu-nt,? leans offload' ]
 	grep -q 'the noise here is too large' "$out/index.html"
 	grep -q ',22836,' "$out/tables/rules.csv"
+}
+
+@test "cache attributes: a section, a figure, two tables; published figures by name" {
+	need_gnuplot
+	records attributes
+	report "$dir/attributes" -o "$out"
+	grep -q '<h2>Cache attributes</h2>' "$out/index.html"
+	for form in svg png csv gp; do
+		[ -s "$out/figures/attributes-1.$form" ]
+	done
+	grep -q "^KIND\[1\] = 'native'$" "$out/figures/attributes-1.gp"
+	grep -q "published: .*Robert Elliott" "$out/figures/attributes-1.svg"
+	# WC memcpy is above the others by the wall clock only, and that is said
+	awk -F, '/,read,wall clock,/' "$out/tables/attribute-order.csv" | grep -q 'WC nt-both is 0.83 of WC memcpy'
+	awk -F, '/,read,CPU time,/' "$out/tables/attribute-order.csv" | grep -q ',none,'
+	# a row that nobody published, and one that nobody measured
+	grep -q ',wc,avx512,emulated,3,1100,1100 to 1100,2200,1.10,-,-,-,' "$out/tables/attributes.csv"
+	grep -q ',wt,memcpy,not measured,-,-,-,-,-,2100,' "$out/tables/attributes.csv"
+}
+
+@test "cache attributes: no section with one attribute, no published figures without the table" {
+	records quick
+	report "$dir/quick" -o "$out"
+	run grep -c 'Cache attributes' "$out/index.html"
+	[ "$output" = 0 ]
+	records attributes
+	cp -r policies report "$dir/"
+	COPYPATH_DATA=$dir run "$copypath" report "$dir/attributes" -o "$out"
+	[ "$status" -eq 0 ]
+	[[ $output == *"the published figures are not shown: "*"elliott-2015-cache-attributes.csv"* ]]
+	grep -q 'Cache attributes' "$out/index.html"
+	run grep -c 'linux-nvdimm' "$out/index.html"
+	[ "$output" = 0 ]
 }
 
 @test "usage errors" {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writes records of a machine that does not exist, for tests of `copypath report`:
- * report_records KIND > records.jsonl. Kinds: quick, one, onearm, null, failed, hostile.
+ * report_records KIND > records.jsonl. Kinds: quick, one, onearm, null, failed, hostile,
+ * attributes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,11 +59,20 @@ int main(int argc, char **argv)
 					    "null",  "failed", "hostile"};
 	struct want want = {.kind = argc == 2 ? argv[1] : ""};
 
+	if (!strcmp(want.kind, "attributes"))
+		return fixture_attrs_each(fixture_attrs,
+					  sizeof(fixture_attrs) /
+						  sizeof(fixture_attrs[0]),
+					  put, &want) ||
+				       fflush(stdout)
+			       ? 1
+			       : 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(want.kind, kinds[i]))
 			return fixture_each(&fixture_quick, put, &want) || fflush(stdout)
 				       ? 1
 				       : 0;
-	fputs("usage: report_records quick|one|onearm|null|failed|hostile\n", stderr);
+	fputs("usage: report_records quick|one|onearm|null|failed|hostile|attributes\n",
+	      stderr);
 	return 2;
 }

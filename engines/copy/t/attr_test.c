@@ -120,9 +120,9 @@ static void large_copies_are_exact(void **state)
 	for_rows(*state, each_large);
 }
 
-/* Description: an attribute is emulated in both directions for memcpy, nt and nt-both,
- * by a kernel of that direction that this machine has; other copies are refused with
- * what would work, and the output is left alone. */
+/* Description: an attribute is emulated in both directions for memcpy, nt, ntload and
+ * nt-both, by a kernel of that direction that this machine has; other copies are refused
+ * with what would work, and the output is left alone. */
 static void words_are_bound(void **state)
 {
 	static const struct {
@@ -137,7 +137,10 @@ static void words_are_bound(void **state)
 		{"nt", CP_DIR_WRITE, "nt-both", NULL},
 		{"nt-both", CP_DIR_READ, "nt-both", NULL},
 		{"nt-both", CP_DIR_WRITE, "nt-both", NULL},
-		{"auto", CP_DIR_READ, NULL, "expected 'memcpy', 'nt' or 'nt-both'"},
+		{"ntload", CP_DIR_READ, "nt-both", NULL},
+		{"ntload", CP_DIR_WRITE, "memcpy", NULL},
+		{"auto", CP_DIR_READ, NULL,
+		 "expected 'memcpy', 'nt', 'ntload' or 'nt-both'"},
 		{"nt-sse2", CP_DIR_WRITE, NULL, "copy 'nt-sse2' has no emulation under"},
 		{"nt-sse2", CP_DIR_READ, NULL, "no meaning for reads"},
 		{"memcyp", CP_DIR_READ, NULL, "unknown copy 'memcyp'"},
@@ -170,6 +173,39 @@ static void words_are_bound(void **state)
 			assert_true(ops->present());
 			assert_true(cases[i].dir == CP_DIR_READ ? ops->read : ops->write);
 		}
+	}
+}
+
+/* Description: nti is played on WC stores, 8 bytes at a time, and nowhere else; where it
+ * is not, the words that are played are named. */
+static void nti_is_bound_on_wc(void **state)
+{
+	static const struct {
+		enum cp_attr attr;
+		enum cp_dir dir;
+		const char *name, *error;
+	} cases[] = {
+		{CP_ATTR_WC, CP_DIR_WRITE, "wc-nti-8", NULL},
+		{CP_ATTR_WC, CP_DIR_READ, NULL, "no meaning for reads"},
+		{CP_ATTR_UC, CP_DIR_WRITE, NULL, "'nt-both', or attr wb"},
+		{CP_ATTR_WT, CP_DIR_WRITE, NULL, "copy 'nti' has no emulation under"},
+	};
+
+	(void)state;
+	if (cp_attr_lacks()) {
+		print_message("not asserted: this CPU lacks '%s'\n", cp_attr_lacks());
+		skip();
+	}
+	for (size_t i = 0; i < NR(cases); i++) {
+		const struct cp_copy_ops *ops = NULL;
+		struct cp_err err = {0};
+		int rc = cp_copy_bind("nti", cases[i].dir, cases[i].attr, &ops, &err);
+
+		assert_int_equal(rc, cases[i].error ? -EINVAL : 0);
+		if (cases[i].error)
+			assert_non_null(strstr(err.msg, cases[i].error));
+		else
+			assert_string_equal(ops->name, cases[i].name);
 	}
 }
 
@@ -292,6 +328,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(alignments_are_exact, setup, teardown),
 		cmocka_unit_test_setup_teardown(large_copies_are_exact, setup, teardown),
 		cmocka_unit_test(words_are_bound),
+		cmocka_unit_test(nti_is_bound_on_wc),
 		cmocka_unit_test(missing_flag_is_named),
 		cmocka_unit_test(unavailable_is_refused),
 		cmocka_unit_test(media_decides),

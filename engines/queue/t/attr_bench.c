@@ -6,7 +6,8 @@
  * I/Os of one job through the block path (bio) over FILE, whose pages all rows share.
  * Each run visits the 16 cells in turns, there and back, and takes the median of its
  * rounds. CSV holds the published figures. What is asserted: rows that differ by more
- * than ORDER_FACTOR there stand in the same order here; exit 1 when a run has it wrong.
+ * than CP_PUBLISHED_FAR there stand in the same order here; exit 1 when a run has it
+ * wrong.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,39 +16,32 @@
 #include <sys/stat.h>
 
 #include "engines/queue/queue.h"
+#include "results/published.h"
 #include "results/stats.h"
 
-#define ROUNDS	     7
-#define CELL_NS	     50000000ULL
-#define BLOCK	     4096U
-#define BATCH	     64U /* I/Os between two looks at the clock */
-#define ORDER_FACTOR 2.5
-#define RUNS_MAX     64U
-#define NR_ROWS	     8
-#define BASE_ROW     2 /* WB memcpy */
+#define ROUNDS	 7
+#define CELL_NS	 50000000ULL
+#define BLOCK	 4096U
+#define BATCH	 64U /* I/Os between two looks at the clock */
+#define RUNS_MAX 64U
+#define NR_ROWS	 8
+#define BASE_ROW 2 /* WB memcpy */
 
 static const char *const dir_names[2] = {"read", "write"};
 
-/* In the order of the published table; what its third column calls nt-rd+nt-wr is
- * nt-both here. */
+/* In the order of the published table. */
 static struct row {
 	const char *attr, *copy;
-	const char *published_attr, *published_copy;
 	double published[2]; /* IOPS by direction */
 	struct cp_dev *dev;
 	struct cp_sub *sub;
 	double rounds[2][ROUNDS];
 	double median[RUNS_MAX][2];
 } rows[NR_ROWS] = {
-#define ROW(attr_, copy_, published_attr_, published_copy_)                      \
-	{                                                                        \
-		.attr = attr_, .copy = copy_, .published_attr = published_attr_, \
-		.published_copy = published_copy_                                \
-	}
-	ROW("uc", "memcpy", "UC", "memcpy"), ROW("uc", "nt-both", "UC", "nt-rd+nt-wr"),
-	ROW("wb", "memcpy", "WB", "memcpy"), ROW("wb", "nt-both", "WB", "nt-rd+nt-wr"),
-	ROW("wc", "memcpy", "WC", "memcpy"), ROW("wc", "nt-both", "WC", "nt-rd+nt-wr"),
-	ROW("wt", "memcpy", "WT", "memcpy"), ROW("wt", "nt-both", "WT", "nt-rd+nt-wr"),
+	{.attr = "uc", .copy = "memcpy"}, {.attr = "uc", .copy = "nt-both"},
+	{.attr = "wb", .copy = "memcpy"}, {.attr = "wb", .copy = "nt-both"},
+	{.attr = "wc", .copy = "memcpy"}, {.attr = "wc", .copy = "nt-both"},
+	{.attr = "wt", .copy = "memcpy"}, {.attr = "wt", .copy = "nt-both"},
 };
 
 static struct cp_topo topo;
@@ -61,26 +55,18 @@ static void die(const char *text, int code)
 
 static void read_published(const char *path)
 {
-	FILE *file = fopen(path, "re");
-	char line[256], attr[16], copy[32];
-	double iops[2];
+	struct cp_published table;
+	struct cp_err err;
 
-	if (!file)
-		die("cannot open the published table", CP_EXIT_USAGE);
-	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%15[^,],%31[^,],%lf,%lf", attr, copy, &iops[0],
-			   &iops[1]) != 4)
-			continue;
-		for (int i = 0; i < NR_ROWS; i++) {
-			if (!strcmp(rows[i].published_attr, attr) &&
-			    !strcmp(rows[i].published_copy, copy))
-				memcpy(rows[i].published, iops, sizeof(iops));
-		}
-	}
-	fclose(file);
+	if (cp_published_read(path, &table, &err))
+		die(err.msg, (int)err.exit);
 	for (int i = 0; i < NR_ROWS; i++) {
-		if (rows[i].published[0] <= 0 || rows[i].published[1] <= 0)
+		const struct cp_published_row *row =
+			cp_published_find(&table, rows[i].attr, rows[i].copy);
+
+		if (!row)
 			die("the published table lacks a row", CP_EXIT_INVALID);
+		memcpy(rows[i].published, row->iops, sizeof(row->iops));
 	}
 }
 
@@ -161,30 +147,34 @@ static void run(unsigned nr, void *near, uint64_t blocks)
 	}
 }
 
+struct side {
+	double published[NR_ROWS], ours[NR_ROWS];
+};
+
+static void print_wrong(void *ctx, size_t upper, size_t lower)
+{
+	const struct side *side = ctx;
+
+	printf("  out of order: %s %s %.2f times %s %s\n", rows[upper].attr,
+	       rows[upper].copy, side->ours[upper] / side->ours[lower], rows[lower].attr,
+	       rows[lower].copy);
+}
+
 /* Pairs that are far enough apart in the published table; returns those out of order. */
 static unsigned check_order(unsigned nr, int d)
 {
-	unsigned asked = 0, wrong = 0;
-	double least = INFINITY;
+	struct cp_published_order order;
+	struct side side;
 
 	for (int i = 0; i < NR_ROWS; i++) {
-		for (int k = 0; k < NR_ROWS; k++) {
-			if (rows[i].published[d] <= ORDER_FACTOR * rows[k].published[d])
-				continue;
-			double ratio = rows[i].median[nr][d] / rows[k].median[nr][d];
-
-			asked++;
-			least = ratio < least ? ratio : least;
-			if (ratio > 1)
-				continue;
-			wrong++;
-			printf("  out of order: %s %s %.2f times %s %s\n", rows[i].attr,
-			       rows[i].copy, ratio, rows[k].attr, rows[k].copy);
-		}
+		side.published[i] = rows[i].published[d];
+		side.ours[i] = rows[i].median[nr][d];
 	}
+	cp_published_compare(side.published, side.ours, NR_ROWS, print_wrong, &side,
+			     &order);
 	printf("run %u, %-5s: %u of %u pairs in order, nearest 1 : %.2f\n", nr + 1,
-	       dir_names[d], asked - wrong, asked, least);
-	return wrong;
+	       dir_names[d], order.kept, order.pairs, order.nearest);
+	return order.pairs - order.kept;
 }
 
 static void print_table(unsigned nr_runs, int d)
@@ -247,7 +237,7 @@ int main(int argc, char **argv)
 		print_table(nr_runs, d);
 	printf("\norder of pairs more than %.1f apart: reads %u runs of %u, writes %u of "
 	       "%u: %s\n",
-	       ORDER_FACTOR, met[0], nr_runs, met[1], nr_runs,
+	       CP_PUBLISHED_FAR, met[0], nr_runs, met[1], nr_runs,
 	       met[0] == nr_runs && met[1] == nr_runs ? "met" : "NOT MET");
 	for (int i = 0; i < NR_ROWS; i++) {
 		cp_sub_close(rows[i].sub);

@@ -166,7 +166,8 @@ static void other_copies_refused(void **state)
 
 		cfg.dir_used[CP_DIR_READ] = false;
 		assert_int_not_equal(cp_dev_open(&cfg, &dev, &err), 0);
-		assert_non_null(strstr(err.msg, "expected 'memcpy', 'nt' or 'nt-both'"));
+		assert_non_null(strstr(err.msg,
+				       "expected 'memcpy', 'nt', 'ntload' or 'nt-both'"));
 		assert_null(dev);
 	}
 }
