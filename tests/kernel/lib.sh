@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash disable=SC2034
+#
+# What the scenarios share. They run under the guest's busybox and speak TAP: `check NAME
+# COMMAND...` is a test, `unit PROGRAM` takes over the tests of a program, `finish` writes
+# the plan. Nothing here asserts a speed: an emulated CPU has none.
+
+SYNC=/build/copypath-sync.so
+ASYNC=/build/copypath-async.so
+tests_done=0
+
+report() {
+	tests_done=$((tests_done + 1))
+	printf '%s %d - %s\n' "$1" "$tests_done" "$2"
+}
+
+# check NAME COMMAND...: passes when the command does; its output is shown otherwise
+check() {
+	local name=$1
+	shift
+	if "$@" >/tmp/check.out 2>&1; then
+		report ok "$name"
+	else
+		report 'not ok' "$name"
+		printf '# status %d of: %s\n' "$?" "$*"
+		sed 's/^/# /' /tmp/check.out
+	fi
+}
+
+skip() {
+	tests_done=$((tests_done + 1))
+	printf 'ok %d - %s # SKIP %s\n' "$tests_done" "$1" "$2"
+}
+
+# refused WORDS COMMAND...: fails, and says WORDS
+refused() {
+	local words=$1
+	shift
+	"$@" >/tmp/refused.out 2>&1 && {
+		echo 'was not refused'
+		return 1
+	}
+	grep -qF -- "$words" /tmp/refused.out || {
+		cat /tmp/refused.out
+		return 1
+	}
+}
+
+# unit PROGRAM: its tests are ours. What it says before a skip is the reason.
+unit() {
+	local status=0
+	CMOCKA_MESSAGE_OUTPUT=TAP LONG=1 "/build/$1" >/tmp/unit.out 2>&1 || status=$?
+	awk -v from="$tests_done" -v unit="$1" -v status="$status" '
+	/^1\.\.[0-9]+/ { plan = substr($1, 4); next }
+	/^(not )?ok [0-9]+/ {
+		seen++
+		bad = $1 == "not" && tolower($0) !~ /# skip/
+		failed += bad
+		sub(/^(not )?ok [0-9]+/, ($1 == "not" ? "not " : "") "ok " (from + seen))
+	}
+	{ print }
+	END {
+		if (seen < plan || !plan || (status && !failed)) {
+			seen++
+			printf "not ok %d - %s ended with status %d after %d of %d tests\n", \
+				from + seen, unit, status, seen - 1, plan
+		}
+		print seen + 0 >"/tmp/unit.seen"
+	}' /tmp/unit.out
+	tests_done=$((tests_done + $(cat /tmp/unit.seen)))
+}
+
+finish() {
+	printf '1..%d\n' "$tests_done"
+}
+
+# fio_verify PLUGIN OPTION...: write with checksums, read back, compare
+fio_verify() {
+	local plugin=$1
+	shift
+	fio --name=verify "--ioengine=external:$plugin" --thread=1 --rw=randwrite --bs=4k \
+		--size=4m --verify=crc32c --verify_fatal=1 "$@"
+}
+
+# Wait for something that another process is about to bring about: N tries, each of which
+# takes about the time of a process.
+until_true() {
+	local tries=2000
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+	done
+}
+
+nd=/sys/bus/nd
+
+# The first region with memory of NODE: their numbers do not follow the nodes'.
+region_of_node() {
+	local region
+	for region in "$nd"/devices/region*; do
+		if [ "$(cat "$region/numa_node")" = "$1" ]; then
+			basename "$region"
+			return
+		fi
+	done
+	return 1
+}
+
+# make_namespace NODE KIND DRIVER: the raw namespace of the NVDIMM of NODE becomes what the
+# seed of KIND (pfn, dax) makes of it, with its pages' descriptions in the NVDIMM itself
+make_namespace() {
+	local region seed number
+	region=$(region_of_node "$1") || return
+	seed=$(cat "$nd/devices/$region/$2_seed")
+	number=${region#region}
+	echo "namespace$number.0" >"$nd/drivers/nd_pmem/unbind"
+	cat /proc/sys/kernel/random/uuid >"$nd/devices/$seed/uuid"
+	echo pmem >"$nd/devices/$seed/mode"
+	echo 2097152 >"$nd/devices/$seed/align"
+	echo "namespace$number.0" >"$nd/devices/$seed/namespace"
+	echo "$seed" >"$nd/drivers/$3/bind"
+	number=$(find "$nd/devices/$seed/" \( -path '*/block/pmem*' -o -path '*/dax*/dax*.*' \) \
+		-maxdepth 4 | head -n 1)
+	echo "/dev/${number##*/}"
+}
