@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=dash disable=SC2034
+# shellcheck shell=dash disable=SC2034,SC2154
 #
 # What the scenarios share. They run under the guest's busybox and speak TAP: `check NAME
 # COMMAND...` is a test, `unit PROGRAM` takes over the tests of a program, `finish` writes
@@ -16,13 +16,14 @@ report() {
 
 # check NAME COMMAND...: passes when the command does; its output is shown otherwise
 check() {
-	local name=$1
+	local name=$1 status=0
 	shift
-	if "$@" >/tmp/check.out 2>&1; then
+	"$@" >/tmp/check.out 2>&1 || status=$?
+	if [ "$status" -eq 0 ]; then
 		report ok "$name"
 	else
 		report 'not ok' "$name"
-		printf '# status %d of: %s\n' "$?" "$*"
+		printf '# status %d of: %s\n' "$status" "$*"
 		sed 's/^/# /' /tmp/check.out
 	fi
 }
@@ -85,7 +86,7 @@ fio_verify() {
 # Wait for something that another process is about to bring about: N tries, each of which
 # takes about the time of a process.
 until_true() {
-	local tries=2000
+	local tries=500
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries - 1))
 		[ "$tries" -gt 0 ] || return 1
@@ -122,4 +123,58 @@ make_namespace() {
 	number=$(find "$nd/devices/$seed/" \( -path '*/block/pmem*' -o -path '*/dax*/dax*.*' \) \
 		-maxdepth 4 | head -n 1)
 	echo "/dev/${number##*/}"
+}
+
+# fsdax_mount NODE DIR: an ext4 with DAX on the NVDIMM of NODE
+fsdax_mount() {
+	local device
+	device=$(make_namespace "$1" pfn nd_pmem) || return
+	mkfs.ext4 -q -b 4096 "$device" && mkdir -p "$2" && mount -t ext4 -o dax "$device" "$2"
+}
+
+make_file() {
+	dd if=/dev/zero of="$1" bs=1M count="$2"
+}
+
+# The last page of PID's mapping of FILE is there, so that all are: they come in upwards.
+# A mapping of DAX is not counted in Rss, so the page table is asked (bit 63 of an entry).
+mapped_whole() {
+	local end top
+	end=$(awk -v file="$2" '$NF == file { split($1, at, "-"); end = at[2] }
+		END { print end }' "/proc/$1/maps")
+	[ -n "$end" ] || return 1
+	top=$(dd if="/proc/$1/pagemap" bs=8 skip=$((0x$end / 4096 - 1)) count=1 2>/dev/null |
+		od -An -tx1 | awk '{ print $8 }')
+	case $top in [89a-f]?) ;; *) return 1 ;; esac
+}
+
+# mapped_with FLAG PID FILE: the kernel says so of the mapping (VmFlags of smaps)
+mapped_with() {
+	awk -v flag="$1" -v file="$3" '/^[0-9a-f]+-/ { ours = $NF == file }
+		ours && /^VmFlags:/ && $0 " " ~ " " flag " " { found = 1 }
+		END { exit !found }' "/proc/$2/smaps"
+}
+
+# during 'COMMAND' OPTION...: a job with OPTION... runs while COMMAND looks at it or meddles
+# with it, once its mapping of $far is whole. In COMMAND $pid is fio. Fails when either does.
+during() {
+	local command=$1
+	shift
+	rm -f /tmp/during.ok
+	cat >/tmp/during.sh <<-END
+		. /lab/lib.sh
+		pid=\$1
+		until_true mapped_whole "\$pid" "$far" && $command && : >/tmp/during.ok
+	END
+	# shellcheck disable=SC2016 # $PPID is of the shell that fio starts
+	fio --output-format=json --output=/tmp/during.json --thread=1 --bs=4k --size=16m \
+		--norandommap=1 --name=job "$@" --time_based=1 \
+		--name=other --ioengine=null --rw=read --time_based=0 \
+		'--exec_prerun=sh /tmp/during.sh $PPID' && # of which fio itself hears only a warning
+		[ -e /tmp/during.ok ]
+}
+
+# jq over the JSON of `during`, which fio's remarks may precede
+during_says() {
+	sed -n '/^{/,$p' /tmp/during.json | jq -e "$1"
 }

@@ -15,5 +15,5 @@ qemu=(
 	-device nvdimm,id=nv1,memdev=pmem1,node=1
 )
 append=(hugepagesz=2M hugepages=32 hugepagesz=1G hugepages=1)
-scenarios=(guard.sh)
+scenarios=(guard.sh fsdax.sh)
 programs=(engines/copy/t/guard_test engines/copy/t/guard_signal_test)
