@@ -22,7 +22,9 @@ case $unit in
 	;;
 *.boot)
 	run=(bash scripts/lab/run.sh "$build" "$unit")
-	limit=(--foreground) # it ends its guest by itself, and hears Ctrl-C
+	# It ends a guest that is too slow by itself, and hears Ctrl-C.
+	limit=(--foreground)
+	TEST_TIMEOUT=3600
 	;;
 *)
 	run=("$build/${unit%.c}")

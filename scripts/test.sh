@@ -7,7 +7,7 @@
 # Run every test and say how it went; the last line of stdout is
 # `N passed, N failed, N skipped`. Each program, each bats file and each guest is one unit
 # with its log in BUILD/test-logs. Two units run at a time; bats files tagged `serial` (they
-# measure) run alone afterwards, and so does a guest, which has two CPUs.
+# measure) run alone afterwards, then the guests, two at a time.
 set -euo pipefail
 
 build=$(realpath "${1:?usage: test.sh BUILD}")
@@ -50,25 +50,27 @@ if [ "$KERNEL" = only ]; then
 	units() { :; }
 fi
 # The bats files take longest, so they go first.
-together=() alone=()
+together=() alone=() guests=()
 while read -r file; do
 	if is_serial "$file"; then alone+=("$file"); else together+=("$file"); fi
 done < <(units 'tests/*.bats')
 while read -r file; do
 	together+=("$file")
 done < <(units '*/t/*_test.c'; units 'tests/*_test.c')
-if [ "$KERNEL" != no ]; then
-	alone+=(tests/kernel/*.boot)
-fi
 [ "${#together[@]}" -eq 0 ] || printf '%s\0' "${together[@]}" |
 	xargs -0 -n 1 -P 2 bash scripts/test-one.sh "$build" || true
 for file in "${alone[@]}"; do
 	bash scripts/test-one.sh "$build" "$file" || true
 done
+if [ "$KERNEL" != no ]; then
+	guests=(tests/kernel/*.boot)
+	printf '%s\0' "${guests[@]}" |
+		xargs -0 -n 1 -P 2 bash scripts/test-one.sh "$build" || true
+fi
 
 # A unit without a result did not come to its end.
 passed=0 failed=0 skipped=0
-for file in "${together[@]}" "${alone[@]}"; do
+for file in "${together[@]}" "${alone[@]}" "${guests[@]}"; do
 	result=$logs/${file//\//_}.result
 	if [ -f "$result" ]; then
 		read -r p f s <"$result"

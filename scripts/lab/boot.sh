@@ -9,14 +9,14 @@
 # `copypath-lab: done` on its console.
 #
 # Exit status: 0 the guest came to its end; 1 it did not, and stderr says whether it
-# panicked, took longer than LAB_TIMEOUT (180 s), or just stopped.
+# panicked, took longer than LAB_TIMEOUT (400 s), or just stopped.
 set -euo pipefail
 
 kernel=${1:?usage: boot.sh KERNEL INITRAMFS LOG [QEMU_OPTION...]}
 initramfs=$(realpath "${2:?}")
 log=$(realpath -m "${3:?}")
 shift 3
-limit=${LAB_TIMEOUT:-180}
+limit=${LAB_TIMEOUT:-400}
 image=$(realpath "$kernel")/vmlinux
 [ -f "$image" ] || image=${image%/*}/bzImage
 

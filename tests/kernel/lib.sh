@@ -156,7 +156,7 @@ mapped_with() {
 }
 
 # during 'COMMAND' OPTION...: a job with OPTION... runs while COMMAND looks at it or meddles
-# with it, once its mapping of $far is whole. In COMMAND $pid is fio. Fails when either does.
+# with it; in COMMAND $pid is fio. Fails when either does.
 during() {
 	local command=$1
 	shift
@@ -164,7 +164,7 @@ during() {
 	cat >/tmp/during.sh <<-END
 		. /lab/lib.sh
 		pid=\$1
-		until_true mapped_whole "\$pid" "$far" && $command && : >/tmp/during.ok
+		$command && : >/tmp/during.ok
 	END
 	# shellcheck disable=SC2016 # $PPID is of the shell that fio starts
 	fio --output-format=json --output=/tmp/during.json --thread=1 --bs=4k --size=16m \
@@ -177,4 +177,24 @@ during() {
 # jq over the JSON of `during`, which fio's remarks may precede
 during_says() {
 	sed -n '/^{/,$p' /tmp/during.json | jq -e "$1"
+}
+
+# Reserved pages of KIB each that somebody has.
+pages_in_use() {
+	local pool=/sys/kernel/mm/hugepages/hugepages-$1kB
+	echo $(($(cat "$pool/nr_hugepages") - $(cat "$pool/free_hugepages")))
+}
+
+some_pages_in_use() {
+	[ "$(pages_in_use "$1")" -gt 0 ]
+}
+
+# side WORDS OPTION...: what a short writing job says of itself passes the jq filter WORDS
+side() {
+	local words="$1"
+	shift
+	rm -f /tmp/side
+	fio --name=side "--ioengine=external:$SYNC" --thread=1 --rw=write --bs=4k --size=1m \
+		--sidecar=/tmp/side "$@" &&
+		jq -e "$words" /tmp/side
 }
