@@ -17,6 +17,7 @@ build=$(realpath "${1:?usage: run.sh BUILD BOOT}")
 boot=${2:?}
 here=$(dirname "${BASH_SOURCE[0]}")
 name=$(basename "$boot" .boot)
+mkdir -p "$build/lab"
 log=$build/lab/$name.console
 
 absent() {
