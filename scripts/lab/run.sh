@@ -17,7 +17,6 @@ build=$(realpath "${1:?usage: run.sh BUILD BOOT}")
 boot=${2:?}
 here=$(dirname "${BASH_SOURCE[0]}")
 name=$(basename "$boot" .boot)
-mkdir -p "$build/lab"
 log=$build/lab/$name.console
 
 absent() {
@@ -47,6 +46,7 @@ done
 for file in "${programs[@]}"; do
 	files+=("$build/$file")
 done
+mkdir -p "$build/lab"
 work=$(mktemp -d "${TMPDIR:-/tmp}/copypath-lab.XXXXXX")
 child=
 # shellcheck disable=SC2317 # called by trap

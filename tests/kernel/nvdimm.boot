@@ -15,5 +15,5 @@ qemu=(
 	-device nvdimm,id=nv1,memdev=pmem1,node=1
 )
 append=(lab_domain=memory_controller)
-scenarios=(fsdax.sh)
+scenarios=(fsdax.sh devdax.sh probe.sh)
 programs=()
