@@ -11,7 +11,8 @@ export PATH=/bin HOME=/ LC_ALL=C.UTF-8
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev
-mkdir -p /dev/shm
+ln -s /proc/self/fd /dev/fd # what udev does
+mkdir -p /dev/shm /var/tmp
 mount -t tmpfs tmpfs /dev/shm
 mount -t tmpfs tmpfs /tmp
 mount -t debugfs debugfs /sys/kernel/debug

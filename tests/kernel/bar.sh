@@ -60,6 +60,12 @@ check 'a BAR that is not decoded is refused' \
 echo 1 >$pci/$off/enable
 check 'and taken when it is' bar $off uc fio_write
 check 'more than the BAR has is refused' bar $free uc refused "has 16m" fio_write --size=17m
+# listed BAR WORDS: a line of the probe about it has the words
+listed() {
+	/build/copypath probe | tee /tmp/probe.out | grep "^bar .*$1" | grep -q "$2" ||
+		{ cat /tmp/probe.out; return 1; }
+}
+check 'probe lists the free BAR' listed "$free/resource2" '16m, uc and wc'
 COPYPATH_TEST_BAR=$pci/$free/resource2
 export COPYPATH_TEST_BAR
 unit engines/media/t/bar_test

@@ -15,5 +15,6 @@ qemu=(
 	-device nvdimm,id=nv1,memdev=pmem1,node=1
 )
 append=(lab_domain=memory_controller)
-scenarios=(fsdax.sh devdax.sh probe.sh)
+scenarios=(fsdax.sh devdax.sh probe.sh media.sh)
 programs=()
+[ ! -f engines/media/t/dax_test.c ] || programs=(engines/media/t/dax_test)

@@ -15,6 +15,9 @@ says() {
 
 mount -t ext4 -o dax /dev/pmem0 /mnt/dax
 check 'both namespaces are listed' says '.media.pmem_namespaces | length == 2'
+check 'both regions are, with what a power loss takes' says '[.. | objects |
+	.persistence_domain // empty] == ["memory_controller", "memory_controller"]'
+check 'the dax device is, as persistent' says '.pmem.dax[0] | .persistent and .align == 2097152'
 check 'dax and devdax are usable' says '[.media.kinds[] | select(.name == "dax" or
 	.name == "devdax") | .usable] == [true, true]'
 umount /mnt/dax
