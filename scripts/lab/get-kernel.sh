@@ -80,5 +80,5 @@ if [ -n "$abi" ] && [ ! -f "$dir/$abi/config" ]; then
 fi
 [ -n "$abi" ] || abi=$(kept_abi)
 [ -n "$abi" ] ||
-	absent "apt has no linux-image-amd64 to download; make deps LAB=1 renews its lists"
+	absent "apt has no linux-image-amd64 to download; apt-get update (as root) renews its lists"
 printf '%s\n' "$dir/$abi"
