@@ -12,6 +12,8 @@ MANDIR  ?= $(PREFIX)/share/man
 WERROR  ?= 1
 V       ?= 0
 DEPS    ?= 1
+# The kernel lab needs an emulator, which nothing else does.
+LAB     ?= $(if $(filter test-kernel,$(MAKECMDGOALS)),1,0)
 SANITIZE ?=
 
 CC      ?= gcc
@@ -125,7 +127,7 @@ $(HELPERS): $(B)/tests/helpers/%: $(B)/obj/tests/helpers/%.o $(LIB)
 	$(BENCH_SRCS) $(HELPER_SRCS)))
 
 deps:
-	$(Q)$(if $(filter 0,$(DEPS)),:,FIO_SRC_GIVEN=$(FIO_SRC_GIVEN) \
+	$(Q)$(if $(filter 0,$(DEPS)),:,FIO_SRC_GIVEN=$(FIO_SRC_GIVEN) LAB=$(LAB) \
 		bash scripts/deps.sh $(FIO_SRC))
 
 ifneq ($(filter bench,$(MAKECMDGOALS)),)
@@ -135,9 +137,11 @@ bench: deps
 	$(Q)$(MAKE) $(par) all
 	$(Q)STARTED=$(STARTED) bash scripts/bench.sh $(B)
 
-test test-long: deps
+test test-long test-kernel: deps
 	$(Q)$(MAKE) $(par) all tests || { echo '0 passed, 1 failed, 0 skipped'; exit 1; }
-	$(Q)LONG=$(if $(filter test-long,$@),1,0) SANITIZE=$(SANITIZE) FIO_SRC=$(FIO_SRC) \
+	$(Q)LONG=$(if $(filter test-long,$@),1,0) \
+		KERNEL=$(if $(filter test-long,$@),also,$(if $(filter test-kernel,$@),only,no)) \
+		SANITIZE=$(SANITIZE) FIO_SRC=$(FIO_SRC) \
 		CC="$(CC)" bash scripts/test.sh $(B)
 
 bench-engine: deps
@@ -185,18 +189,18 @@ uninstall:
 	$(Q)for d in '$(DESTDIR)$(LIBDIR)/copypath' '$(DESTDIR)$(DATADIR)/copypath'; do \
 		[ ! -d "$$d" ] || find "$$d" -depth -type d -empty -delete; done
 
-# Fetched sources stay: `make distclean` takes them too. Runs are never deleted.
+# Fetched sources and kernels stay: `make distclean` takes them too. Runs are never deleted.
 clean:
 	$(Q)[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name fio-src ! -name apt \
-		-exec rm -rf {} +
+		! -name lab -exec rm -rf {} +
 distclean:
 	$(Q)rm -rf build
 
 help:
 	@cat scripts/help.txt
 
-.PHONY: all tests benches deps bench test test-long bench-engine gate report lint format \
-	install uninstall clean distclean help FORCE
+.PHONY: all tests benches deps bench test test-long test-kernel bench-engine gate report lint \
+	format install uninstall clean distclean help FORCE
 .SECONDARY:
 # A recipe that fails must not leave a target that passes for whole.
 .DELETE_ON_ERROR:

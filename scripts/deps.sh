@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# usage: deps.sh FIO_SRC        (FIO_SRC_GIVEN=1: the user's own tree, not fetched)
+# usage: deps.sh FIO_SRC        (FIO_SRC_GIVEN=1: the user's own tree, not fetched;
+#                               LAB=1: also what the kernel lab needs)
 #
 # Install the Debian packages that are missing, and put the source of exactly the
 # installed fio into FIO_SRC, because no package ships fio's headers. The machine's apt
@@ -17,6 +18,11 @@ packages=(
 	libcmocka-dev bats jq man-db tidy    # tests
 	clang-format-14 clang-tidy-14 cppcheck shellcheck # make lint
 )
+if [ "${LAB:-0}" = 1 ]; then
+	packages+=(qemu-system-x86 e2fsprogs)
+	# The dynamic one does too, and the two exclude each other.
+	command -v busybox >/dev/null || packages+=(busybox-static)
+fi
 
 say() { printf 'deps: %s\n' "$*" >&2; }
 die() {

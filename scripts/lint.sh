@@ -18,7 +18,7 @@ tree() {
 		-type f "$@" -print | sed 's,^\./,,' | LC_ALL=C sort
 }
 mapfile -t sources < <(tree -name '*.[ch]')
-mapfile -t scripts < <(tree \( -name '*.sh' -o -path ./.ci/run \))
+mapfile -t scripts < <(tree \( -name '*.sh' -o -name '*.boot' -o -path ./.ci/run \))
 mapfile -t bats < <(tree -name '*.bats')
 
 need() {
@@ -39,7 +39,7 @@ lint_files() {
 		}
 	done < <(tree \( -name '*.[ch]' -o -name '*.sh' -o -name '*.bats' -o -name '*.yaml' \
 		-o -name '*.gp' -o -name '*.tbl' -o -name '*.1' -o -name Makefile \
-		-o -path ./.ci/run -o -name '*.awk' \) ! -path './configs/bad/*')
+		-o -path ./.ci/run -o -name '*.awk' -o -name '*.boot' \) ! -path './configs/bad/*')
 	for file in "${sources[@]}" "${scripts[@]}"; do
 		lines=$(wc -l <"$file")
 		if [ "$lines" -gt 600 ]; then

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# usage: test-one.sh BUILD UNIT         (UNIT: a *_test.c or a *.bats)
+# usage: test-one.sh BUILD UNIT         (UNIT: a *_test.c, a *.bats or a *.boot)
 #
 # Run one unit of test.sh. Its log, counts, skips and failures go to BUILD/test-logs; what
-# a person needs to see goes to stdout in one piece. Both kinds speak TAP, but cmocka
+# a person needs to see goes to stdout in one piece. All kinds speak TAP, but cmocka
 # 1.1.5 writes a skip as `not ok N # SKIP name`.
 set -euo pipefail
 
@@ -12,6 +12,7 @@ build=${1:?usage: test-one.sh BUILD UNIT}
 unit=${2:?}
 base=$build/test-logs/${unit//\//_}
 status=0
+limit=()
 
 case $unit in
 *.bats)
@@ -19,12 +20,19 @@ case $unit in
 	[ "${LONG:-0}" = 1 ] || filter=(--filter-tags '!long')
 	run=(bats --tap "${filter[@]}" "$unit")
 	;;
+*.boot)
+	run=(bash scripts/lab/run.sh "$build" "$unit")
+	# It ends a guest that is too slow by itself, and hears Ctrl-C.
+	limit=(--foreground)
+	TEST_TIMEOUT=3600
+	;;
 *)
 	run=("$build/${unit%.c}")
 	;;
 esac
 start=$SECONDS
-timeout -k 5 "${TEST_TIMEOUT:-170}" "${run[@]}" >"$base.log" 2>&1 </dev/null || status=$?
+timeout "${limit[@]}" -k 5 "${TEST_TIMEOUT:-170}" "${run[@]}" \
+	>"$base.log" 2>&1 </dev/null || status=$?
 
 # -> PASSED FAILED SKIPPED, and the names of what was skipped and what failed. Written
 # aside, so that a result is there only when the unit came to its end.

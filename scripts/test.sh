@@ -1,19 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# usage: test.sh BUILD          (LONG=1: also bats tests tagged long; SANITIZE, FIO_SRC, CC)
+# usage: test.sh BUILD          (LONG=1: also bats tests tagged long; KERNEL=also|only: also, or
+#                              only, the guests of tests/kernel; SANITIZE, FIO_SRC, CC)
 #
 # Run every test and say how it went; the last line of stdout is
-# `N passed, N failed, N skipped`. Each program and each bats file is one unit with its
-# log in BUILD/test-logs. Two units run at a time; bats files tagged `serial` (they
-# measure) run alone afterwards.
+# `N passed, N failed, N skipped`. Each program, each bats file and each guest is one unit
+# with its log in BUILD/test-logs. Two units run at a time; bats files tagged `serial` (they
+# measure) run alone afterwards, then the guests, two at a time.
 set -euo pipefail
 
 build=$(realpath "${1:?usage: test.sh BUILD}")
 logs=$build/test-logs
 LONG=${LONG:-0}
+KERNEL=${KERNEL:-no}
 export LC_ALL=C.UTF-8 LONG COPYPATH_BUILD=$build
 export CMOCKA_MESSAGE_OUTPUT=TAP
+trap 'exit 130' INT # and not on to the next unit
 unset MAKEFLAGS MFLAGS MAKELEVEL # a test that calls make is its own make
 export TEST_TIMEOUT=${TEST_TIMEOUT:-$([ "$LONG" = 1 ] && echo 3600 || echo 170)}
 
@@ -43,8 +46,11 @@ is_serial() { grep -q '^# bats file_tags=.*serial' "$1"; }
 
 rm -rf "$logs"
 mkdir -p "$logs"
+if [ "$KERNEL" = only ]; then
+	units() { :; }
+fi
 # The bats files take longest, so they go first.
-together=() alone=()
+together=() alone=() guests=()
 while read -r file; do
 	if is_serial "$file"; then alone+=("$file"); else together+=("$file"); fi
 done < <(units 'tests/*.bats')
@@ -56,10 +62,15 @@ done < <(units '*/t/*_test.c'; units 'tests/*_test.c')
 for file in "${alone[@]}"; do
 	bash scripts/test-one.sh "$build" "$file" || true
 done
+if [ "$KERNEL" != no ]; then
+	guests=(tests/kernel/*.boot)
+	printf '%s\0' "${guests[@]}" |
+		xargs -0 -n 1 -P 2 bash scripts/test-one.sh "$build" || true
+fi
 
 # A unit without a result did not come to its end.
 passed=0 failed=0 skipped=0
-for file in "${together[@]}" "${alone[@]}"; do
+for file in "${together[@]}" "${alone[@]}" "${guests[@]}"; do
 	result=$logs/${file//\//_}.result
 	if [ -f "$result" ]; then
 		read -r p f s <"$result"

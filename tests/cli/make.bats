@@ -27,7 +27,7 @@ fake_fio() {
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -lt 25 ]
 	local target
-	for target in all deps bench test test-long bench-engine gate report lint format \
+	for target in all deps bench test test-long test-kernel bench-engine gate report lint format \
 		install clean; do
 		[[ "$output" == *" $target "* ]]
 		grep -qE "^([a-z-]+ )*$target( [a-z-]+)*:" Makefile
