@@ -32,6 +32,31 @@ static uint64_t job_extent(const struct thread_data *td)
 	return o->start_offset + td->subjob_number * o->offset_increment + o->size;
 }
 
+/* All of it, from byte 0; what it is and why it will not do in words. */
+static int file_size(struct thread_data *td, struct fio_file *f,
+		     const struct cp_media_ops *media)
+{
+	if (media && media->size) {
+		struct cp_err err;
+
+		if (!cp_media_size(cp_fio_option(td, "media"), f->file_name,
+				   &f->real_file_size, &err)) {
+			fio_file_set_size_known(f);
+			return 0;
+		}
+		log_err("copypath: error: %s\n", err.msg);
+	} else if (generic_get_file_size(td, f)) {
+		/* fio takes ENOENT as "to be created"; this engine creates nothing. */
+		log_err("copypath: error: cannot use file '%s': %s; expected an existing "
+			"file of the size wanted\n",
+			f->file_name, strerror(td->error ? td->error : EINVAL));
+	} else {
+		return 0;
+	}
+	td->error = EINVAL;
+	return 1;
+}
+
 int cp_fio_get_file_size(struct thread_data *td, struct fio_file *f, bool mq)
 {
 	uint64_t extent = job_extent(td);
@@ -59,32 +84,8 @@ int cp_fio_get_file_size(struct thread_data *td, struct fio_file *f, bool mq)
 		}
 		f->real_file_size = extent;
 		fio_file_set_size_known(f);
-	} else if (media && media->size) {
-		struct cp_err err;
-
-		if (cp_media_size(cp_fio_option(td, "media"), f->file_name,
-				  &f->real_file_size, &err)) {
-			log_err("copypath: error: %s\n", err.msg);
-			td->error = EINVAL;
-			return 1;
-		}
-		fio_file_set_size_known(f);
-		if (!extent)
-			extent = f->real_file_size;
 	} else {
-		int rc = generic_get_file_size(td, f);
-
-		if (rc) {
-			/* fio takes ENOENT as "to be created"; this engine creates
-			 * nothing. */
-			log_err("copypath: error: cannot use file '%s': %s; expected an "
-				"existing "
-				"file of the size wanted\n",
-				f->file_name, strerror(td->error ? td->error : EINVAL));
-			td->error = EINVAL;
-			return rc;
-		}
-		if (cp_fio_far_size(td, f))
+		if (file_size(td, f, media) || cp_fio_far_size(td, f))
 			return 1;
 		if (!extent)
 			extent = f->real_file_size;
