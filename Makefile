@@ -163,7 +163,7 @@ report: $(PROG)
 lint: $(B)/fio-version.h
 	$(Q)B=$(B) FIO_SRC=$(FIO_SRC) CC="$(CC)" bash scripts/lint.sh $(CHECKS)
 
-FORMAT_SRCS = $(shell find engines policies results report bench tests scripts -name '*.[ch]')
+FORMAT_SRCS = $(shell find engines kmod policies results report bench tests scripts -name '*.[ch]')
 format:
 	$(Q)clang-format-14 -i $(FORMAT_SRCS)
 
