@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "engines/media/media.h"
+#include "engines/base/fiovalue.h"
 
 const char *cp_fio_plugin(const struct cp_arm *arm)
 {
@@ -51,7 +51,8 @@ static void print_engine(FILE *out, const struct cp_plan *plan,
 		"dma_min_segments", "ring_full", "q_per_node",	    "queue_depth",
 	};
 	const struct cp_context *context = &cell->context;
-	const struct cp_media_ops *media = cp_media_of(cell->context.media);
+	const char *filename = cp_plan_filename(plan, context->media);
+	char escaped[2 * sizeof(plan->filename)];
 	const struct cp_arm *arm = &cell->arm;
 	char text[CP_SPEC_TEXT_MAX];
 
@@ -59,8 +60,9 @@ static void print_engine(FILE *out, const struct cp_plan *plan,
 		context->layer);
 	if (plan->attr_native)
 		fputs("attr_native=1\n", out);
-	if (media && media->takes_file)
-		fprintf(out, "filename=%s\n", plan->filename);
+	if (filename)
+		fprintf(out, "filename=%s\n",
+			cp_fio_filename_escape(filename, escaped, sizeof(escaped)));
 	if (context->misalign_near)
 		fprintf(out, "misalign_near=%u\n", context->misalign_near);
 	if (context->misalign_far)

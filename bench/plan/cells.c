@@ -10,6 +10,7 @@
 #include "engines/copy/copy.h"
 #include "engines/copy/flush.h"
 #include "engines/dma/channel.h"
+#include "engines/media/media.h"
 
 /* Contexts that differ in what an arm can do. */
 #define KINDS_MAX 16
@@ -127,9 +128,10 @@ static bool only_matches(const struct cp_load_arm *arm, const struct cp_context 
 }
 
 /* An emulated attribute is in the copies of the CPU. */
-static int check_attr(const struct cp_arm *arm, enum cp_attr attr, struct cp_err *err)
+static int check_attr(const struct cp_arm *arm, enum cp_attr attr, unsigned natives,
+		      struct cp_err *err)
 {
-	if (attr == CP_ATTR_WB || !strcmp(arm->dma, "none"))
+	if (natives & CP_ATTR_BIT(attr) || !strcmp(arm->dma, "none"))
 		return 0;
 	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 			  "'dma' of arm '%s' is '%s', which would go around the "
@@ -156,14 +158,22 @@ static int check_persist(const struct cp_arm *arm, const struct cp_context *cont
 
 /* Errors begin with the option in quotes, which is where they are shown. */
 static int check_copy(const struct cp_arm *arm, enum cp_dir dir, enum cp_attr attr,
-		      struct cp_err *err)
+		      unsigned natives, struct cp_err *err)
 {
 	struct cp_copy_opts opts;
-	int rc = cp_copy_opts_parse(arm->unroll, arm->prefetch, &opts, err);
+	int rc = cp_attr_check_copy(arm->copy, attr, natives, err);
+
+	if (rc) {
+		cp_err_prefix(err, "'copy' of arm '%s'", arm->name);
+		return rc;
+	}
+	rc = cp_copy_opts_parse(arm->unroll, arm->prefetch, &opts, err);
 
 	if (rc || !strcmp(arm->path, "dma"))
 		return 0; /* said by check_arm() once, not once a direction */
-	if (attr != CP_ATTR_WB && cp_attr_lacks())
+	if (natives & CP_ATTR_BIT(attr))
+		attr = CP_ATTR_WB; /* nothing to emulate: any copy will do */
+	else if (cp_attr_lacks())
 		return 0; /* said of the target already */
 	opts.attr = attr;
 	rc = cp_copy_check_opts(arm->copy, dir, &opts, err);
@@ -177,11 +187,14 @@ static int check_context(const struct cp_load *load, const struct cp_arm *arm,
 			 const struct cp_context *context, struct cp_err *err)
 {
 	enum cp_dir dir = cp_context_dir(context);
+	unsigned natives = cp_media_attrs(context->media);
 	enum cp_attr attr;
 	bool verify = strcmp(load->plan->verify, "off") != 0;
 
-	if (cp_attr_parse(context->attr, &attr, err) || check_attr(arm, attr, err) ||
-	    check_persist(arm, context, attr, err) || check_copy(arm, dir, attr, err))
+	if (cp_attr_parse(context->attr, &attr, err) ||
+	    check_attr(arm, attr, natives, err) ||
+	    check_persist(arm, context, attr, err) ||
+	    check_copy(arm, dir, attr, natives, err))
 		return -EINVAL;
 	if (arm->policy[0] && cp_load_policy(arm, context, err)) {
 		cp_err_prefix(err, "'policy' of arm '%s'", arm->name);

@@ -69,14 +69,15 @@ static const struct cp_axis *media_axis(const struct cp_load *load)
 	return NULL;
 }
 
-static bool media_takes_file(const struct cp_load *load)
+/* Does a media of the axis need a file's name, or (may) at least take one? */
+static bool media_takes_file(const struct cp_load *load, bool may)
 {
 	const struct cp_axis *axis = media_axis(load);
 
 	for (size_t i = 0; axis && i < axis->nr; i++) {
 		const struct cp_media_ops *media = cp_media_of(axis->nodes[i]->text);
 
-		if (media && media->takes_file)
+		if (media && (media->takes_file || (may && media->file_default)))
 			return true;
 	}
 	return false;
@@ -118,6 +119,21 @@ static int attr_of_media(const struct cp_load *load, enum cp_attr attr,
 				     load->plan->attr_native, cp_attr_lacks(), err);
 }
 
+/* Without 'attr' it is wb, which not every media has. */
+static void default_attr(struct cp_load *load)
+{
+	const struct cp_axis *axis = media_axis(load);
+	struct cp_err err = {0};
+
+	for (size_t i = 0; axis && i < axis->nr; i++) {
+		unsigned natives = cp_media_attrs(axis->nodes[i]->text);
+
+		if (natives && cp_attr_check(CP_ATTR_WB, natives, load->plan->attr_native,
+					     cp_attr_lacks(), &err))
+			cp_load_problem(load, axis->nodes[i], &err);
+	}
+}
+
 /* The attributes of the axis just added must be there to be had. */
 static void load_attr(struct cp_load *load, const struct cp_yaml_node *map)
 {
@@ -128,6 +144,8 @@ static void load_attr(struct cp_load *load, const struct cp_yaml_node *map)
 	if (node)
 		cp_yaml_bool(load->doc, node, "attr_native", &load->plan->attr_native);
 	context_axis(load, map, "attr", "attr");
+	if (!attrs)
+		default_attr(load);
 	if (!attrs || load->axes.nr == nr_before)
 		return;
 	const struct cp_axis *axis = &load->axes.axis[nr_before];
@@ -206,14 +224,13 @@ static void load_target(struct cp_load *load)
 	if (node)
 		cp_yaml_bool(load->doc, node, "allow_overwrite", &plan->allow_overwrite);
 	node = cp_yaml_get(map, "filename");
-	bool file = media_takes_file(load);
-	if (node && !file)
+	if (node && !media_takes_file(load, true))
 		cp_yaml_problem_key(load->doc, node,
 				    "'filename' has no use with this media; expected "
 				    "media file, dax or devdax");
 	else if (node)
 		load_filename(load, node);
-	else if (file)
+	else if (media_takes_file(load, false))
 		cp_yaml_problem(load->doc, map,
 				"'filename' is missing; expected the file to use");
 }

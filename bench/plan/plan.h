@@ -102,6 +102,10 @@ long cp_plan_find(const struct cp_plan *plan, const struct cp_context *context,
 		  const struct cp_arm *arm);
 /* The kinds of media of all cells, as the fingerprint wants them: sorted, comma-joined.
  */
+/* The filename of a cell with this media, or NULL: it takes none, or it has a default and
+ * the target's filename is another media's. */
+const char *cp_plan_filename(const struct cp_plan *plan, const char *media);
+
 void cp_plan_media(const struct cp_plan *plan, char *buf, size_t size);
 
 /*

@@ -13,6 +13,7 @@
 
 #include "engines/base/file.h"
 #include "engines/base/units.h"
+#include "engines/copy/attr.h"
 #include "engines/media/media.h"
 
 static bool takes_file(const struct cp_plan_cell *cell)
@@ -35,6 +36,20 @@ static bool must_exist(const struct cp_plan_cell *cell)
 	const struct cp_media_ops *media = cp_media_of(cell->context.media);
 
 	return media && media->takes_file && !media->may_make;
+}
+
+const char *cp_plan_filename(const struct cp_plan *plan, const char *spec)
+{
+	const struct cp_media_ops *media = cp_media_of(spec);
+	bool taken = false;
+
+	for (size_t i = 0; i < plan->nr_cells; i++)
+		taken = taken || takes_file(&plan->cells[i]) ||
+			is_device(&plan->cells[i]);
+	if (!plan->filename[0] || !media ||
+	    !(media->takes_file || (media->file_default && !taken)))
+		return NULL;
+	return plan->filename;
 }
 
 static bool has_file(const struct cp_plan *plan)
@@ -84,20 +99,36 @@ static uint64_t mem_available(void)
 	return kib * 1024;
 }
 
-/* What the target of a cell takes of MemAvailable; files are looked at with their name.
- */
+static enum cp_attr attr_of(const struct cp_plan_cell *cell)
+{
+	enum cp_attr attr = CP_ATTR_WB;
+	struct cp_err err;
+
+	cp_attr_parse(cell->context.attr, &attr, &err); /* checked with the workload */
+	return attr;
+}
+
+/* What the target of a cell takes of MemAvailable; files and devices that were named are
+ * looked at with their place. */
 static int target_memory(const struct cp_plan *plan, const struct cp_plan_cell *cell,
 			 uint64_t *ret_bytes, struct cp_err *err)
 {
 	const struct cp_media_cfg cfg = {
 		.spec = cell->context.media,
+		.filename = cp_plan_filename(plan, cell->context.media),
 		.bytes = plan->size + cell->context.misalign_far,
 		.writable = cp_context_dir(&cell->context) == CP_DIR_WRITE,
+		.attr = attr_of(cell),
 	};
 
 	*ret_bytes = 0;
-	return takes_file(cell) || is_device(cell) ? 0
-						   : cp_media_look(&cfg, ret_bytes, err);
+	if (takes_file(cell) || is_device(cell))
+		return 0;
+	int ret = cp_media_look(&cfg, ret_bytes, err);
+
+	if (ret && cfg.filename && plan->place[0])
+		cp_err_prefix(err, "%s: error", plan->place);
+	return ret;
 }
 
 static int check_memory(const struct cp_plan *plan, struct cp_err *err)
@@ -273,6 +304,7 @@ static int check_named(const struct cp_plan *plan, struct cp_err *err)
 			.filename = plan->filename,
 			.bytes = plan->size + cell->context.misalign_far,
 			.writable = cp_context_dir(&cell->context) == CP_DIR_WRITE,
+			.attr = attr_of(cell),
 		};
 		uint64_t memory;
 

@@ -86,6 +86,24 @@ int cp_attr_check(enum cp_attr attr, unsigned natives, bool need_native,
 	return 0;
 }
 
+int cp_attr_check_copy(const char *word, enum cp_attr attr, unsigned natives,
+		       struct cp_err *err)
+{
+	if (attr == CP_ATTR_WB || !(natives & CP_ATTR_BIT(attr)) ||
+	    strcmp(word, "auto") != 0)
+		return 0;
+	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			  "copy 'auto' was calibrated on write-back memory, which says "
+			  "nothing of attr '%s'; expected a copy by name, as 'memcpy', "
+			  "'nt', 'nt-both' or 'avx2', or attr wb",
+			  names[attr]);
+}
+
+const char *cp_attr_policy_copy(const char *word, enum cp_attr attr)
+{
+	return attr != CP_ATTR_WB && !strcmp(word, "auto") ? "memcpy" : word;
+}
+
 /* `nt` and `ntload` keep their meaning: each is non-temporal in its own direction and
  * ordinary in the other. */
 static const char *row_word(const char *word, enum cp_dir dir)

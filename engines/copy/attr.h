@@ -53,6 +53,16 @@ const char *cp_attr_cpuid_lacks(uint32_t leaf1_ecx, uint32_t leaf7_ebx);
 int cp_attr_check(enum cp_attr attr, unsigned natives, bool need_native,
 		  const char *lacks, struct cp_err *err);
 
+/* Does the copy of that word (a kernel, nt, auto) go with an attribute that is native
+ * there? All do but `auto`, whose calibration is of write-back memory: its choice says
+ * nothing of another. Error (exit 2) with what to write. An emulated attribute is
+ * cp_attr_bind()'s to judge: 0. */
+int cp_attr_check_copy(const char *word, enum cp_attr attr, unsigned natives,
+		       struct cp_err *err);
+/* What the copy of a policy's rule is: `auto`, with which policies fill what was not
+ * decided, is memcpy under anything but wb; everything else is itself. */
+const char *cp_attr_policy_copy(const char *word, enum cp_attr attr);
+
 /*
  * What cp_copy_bind() does for an attribute that is emulated. `nt` is memcpy on reads and
  * nt-both on writes, `ntload` the other way round, as they are under wb. Errors (exit 2):

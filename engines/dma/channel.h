@@ -75,6 +75,9 @@ struct cp_dma_cfg {
 	int node;      /* preferred NUMA node, -1 any */
 	int cpu;       /* where an engine thread should be pinned, -1 = engine's choice */
 	bool irq;      /* wait() will be used */
+	/* What the far memory really is. wc: what the CPU stores there is visible to
+	 * nobody else before a fence, which an engine that copies with it makes. */
+	enum cp_attr attr;
 	const char
 		*copy; /* kernel a software engine copies with ("auto", "memcpy", "nt") */
 };

@@ -74,6 +74,7 @@ struct cp_dma_chan {
 	unsigned mask; /* slots - 1, also of the workers' rings */
 	unsigned nr_workers;
 	struct sw_slot *slots;
+	bool drain; /* far memory is write combining: fence behind each transaction */
 	struct cp_copy_bound copy[2]; /* by direction */
 	bool serves[2];		      /* the copy has a meaning there */
 	int event_fd;		      /* -1 without irq */

@@ -140,6 +140,7 @@ int sw_open(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan,
 		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM,
 				  "sw: no memory for a ring of %u", ring);
 	cp_clock_init();
+	chan->drain = cfg->attr == CP_ATTR_WC;
 	rc = bind_copies(chan, cfg->copy ? cfg->copy : "auto", err);
 	if (rc)
 		goto out_close;

@@ -136,6 +136,11 @@ static void *worker_main(void *arg)
 		bool interrupt = chan->event_fd >= 0 && (slot->flags & CP_DMA_INTERRUPT);
 
 		transact(worker, slot);
+		/* Ordinary stores to wc memory have left this CPU's write-combining
+		 * buffers, and are visible to whoever acquires `done`; the release below
+		 * does not wait for them. On x86 an mfence or a locked instruction. */
+		if (chan->drain)
+			atomic_thread_fence(memory_order_seq_cst);
 		/* release: the bytes moved, the result and the residue must be visible to
 		 * whoever acquires `done`; from here on the slot is the owner's */
 		atomic_store_explicit(&worker->done, ++head, memory_order_release);

@@ -67,13 +67,13 @@ int cp_fio_get_file_size(struct thread_data *td, struct fio_file *f, bool mq)
 		return 1;
 	if (td->o.nr_files > 1 || td->files_index > 1) {
 		log_err("copypath: error: %u files in one job; expected one (use one job "
-			"a "
-			"file)\n",
+			"a file, and write a ':' in a name as '\\:')\n",
 			td->files_index);
 		return 1;
 	}
 	const struct cp_media_ops *media = cp_media_of(cp_fio_option(td, "media"));
 
+	/* What is allocated at open has the size that is asked. */
 	if (media && !media->takes_file) {
 		if (!extent) {
 			log_err("copypath: error: media '%s' needs size= in bytes, and "

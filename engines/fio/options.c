@@ -20,8 +20,9 @@
 
 struct fio_option cp_fio_option_table[] = {
 	OPT(0, "media", "anon",
-	    "where the far bytes live: anon[:page=2m], file, dax, devdax"),
-	OPT(1, "attr", "wb", "cache attribute of the media: wb; emulated: uc, wc, wt"),
+	    "where the far bytes live: anon[:page=2m], file, dax, devdax, bar, memattr"),
+	OPT(1, "attr", "wb",
+	    "cache attribute: wb, uc, wc, wt; real where the media has it"),
 	OPT(2, "layer", "none", "block layer over the media: none"),
 	OPT(3, "segment", "4096", "bytes of one segment of the caller's buffer"),
 	OPT(4, "queue_mode", NULL, "bio (copypath-sync) or mq (copypath-async)"),

@@ -50,6 +50,8 @@ static const char *media_file(const struct thread_data *td)
 {
 	const struct cp_media_ops *ops = cp_media_of(cp_fio_option(td, "media"));
 
+	if (ops && ops->file_default && td->o.filename)
+		return td->files[0]->file_name;
 	return ops && ops->takes_file ? td->files[0]->file_name : "";
 }
 

@@ -31,28 +31,6 @@ static uint64_t small_page(void)
 	return (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* splitmix64's finaliser: any two pages differ in all words. */
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-	return x ^ (x >> 31);
-}
-
-static void fill(unsigned char *base, size_t bytes)
-{
-	const size_t page = small_page();
-	const size_t words = page / sizeof(uint64_t);
-
-	for (size_t at = 0; at < bytes; at += page) {
-		uint64_t *word = (uint64_t *)(void *)(base + at);
-		uint64_t seed = mix(at / page + 1);
-
-		for (size_t i = 0; i < words; i++)
-			word[i] = seed + i * 0x9e3779b97f4a7c15ULL;
-	}
-}
-
 static int page_parse(const char *text, uint64_t *ret_page, struct cp_err *err)
 {
 	uint64_t page = small_page();
@@ -225,7 +203,7 @@ static int fault_in(struct cp_media *media, enum cp_anon_source source, uint64_t
 
 	if (rc)
 		return rc;
-	fill(media->base, bytes);
+	cp_media_fill(media->base, bytes, small_page());
 	return verify_pages(media, source, page, bytes, err);
 }
 

@@ -9,6 +9,8 @@ extern const struct cp_media_ops cp_media_anon_ops;
 extern const struct cp_media_ops cp_media_file_ops;
 extern const struct cp_media_ops cp_media_dax_ops;
 extern const struct cp_media_ops cp_media_devdax_ops;
+extern const struct cp_media_ops cp_media_bar_ops;
+extern const struct cp_media_ops cp_media_memattr_ops;
 
 /* The spec of a media that takes no settings: an unknown key is an error. */
 int cp_media_no_settings(const char *spec, struct cp_err *err);
@@ -33,6 +35,11 @@ int cp_media_memory_check(const char *what, uint64_t bytes, struct cp_err *err);
 enum cp_anon_source { CP_ANON_SMALL, CP_ANON_RESERVED, CP_ANON_TRANSPARENT };
 int cp_anon_source(const char *root, uint64_t page, uint64_t bytes,
 		   enum cp_anon_source *ret_source, struct cp_err *err);
+
+/* Fill whole pages, each with contents of its own: pages never written would all read
+ * from one shared zero page, in cache, and pages with the same contents can be merged.
+ * Plain stores, in order; no fence. */
+void cp_media_fill(unsigned char *base, size_t bytes, size_t page);
 
 /* Fill media->node and node_pct from up to 1024 pages spread evenly over the range; -1
  * and 0 where the kernel does not say. */

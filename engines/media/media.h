@@ -59,7 +59,10 @@ struct cp_media_ops {
 	/* What that names is a device: there or not, never made, and only look() can say
 	 * whether it may be used. */
 	bool device;
-	bool may_make;	/* a plan makes a file that is not there */
+	bool may_make; /* a plan makes a file that is not there */
+	/* Takes cfg.filename but does without: then it is this. NULL: needs it or takes
+	 * none. */
+	const char *file_default;
 	unsigned attrs; /* native ones, CP_ATTR_BIT() each */
 	/* Are the settings of a spec ones that it takes? */
 	int (*check)(const char *spec, struct cp_err *err);

@@ -16,6 +16,8 @@ const struct cp_media_ops *const cp_media_table[] = {
 	&cp_media_file_ops,
 	&cp_media_dax_ops,
 	&cp_media_devdax_ops,
+	&cp_media_bar_ops,
+	&cp_media_memattr_ops,
 	NULL,
 };
 
@@ -170,7 +172,8 @@ int cp_media_open(const struct cp_media_cfg *cfg, struct cp_media *ret_media,
 		ops->close(&media);
 		return rc;
 	}
-	cp_media_node_find(&media);
+	if (media.node < 0)
+		cp_media_node_find(&media);
 	*ret_media = media;
 	return 0;
 }

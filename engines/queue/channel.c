@@ -49,6 +49,8 @@ static int open_channel(struct cp_dev *dev, struct cp_hctx *hctx, int submitter,
 		.node = dev->media.node,
 		.cpu = pick >= 0 ? (int)topo->cpus[pick].os_index : -1,
 		.irq = dev->irq,
+		/* real: DMA is refused under an emulated one */
+		.attr = dev->mapped,
 		.copy = dev->arm.copy,
 	};
 	cpu_set_t mine, all;

@@ -50,6 +50,8 @@ static int open_attr(struct cp_dev *dev, struct cp_err *err)
 		return rc;
 	rc = cp_attr_check(dev->mapped, natives, dev->cfg.attr_native, cp_attr_lacks(),
 			   err);
+	if (!rc)
+		rc = cp_attr_check_copy(dev->arm.copy, dev->mapped, natives, err);
 	dev->attr_provenance = cp_attr_provenance(dev->mapped, natives);
 	dev->attr = natives & CP_ATTR_BIT(dev->mapped) ? CP_ATTR_WB : dev->mapped;
 	if (!rc && dev->attr != CP_ATTR_WB && strcmp(dev->arm.dma, "none") != 0)

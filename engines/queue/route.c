@@ -30,15 +30,20 @@ static int bind(struct cp_dev *dev, const char *copy, const struct cp_copy_opts 
 	struct cp_copy_opts asked = *opts, plain;
 
 	cp_copy_opts_init(&plain);
+	int rc = cp_attr_check_copy(copy, dev->mapped, cp_media_attrs(dev->cfg.media),
+				    err);
+
+	if (rc)
+		return rc;
 	asked.attr = dev->attr;
 	asked.unfenced = dev->unfenced;
 	plain.attr = dev->attr;
 	for (int d = 0; d < 2; d++) {
 		bool used = dev->cfg.dir_used[d];
 		struct cp_copy_bound bound;
-		int rc = cp_copy_bind_sizes(used ? copy : "memcpy", (enum cp_dir)d,
-					    used ? &asked : &plain, &bound, err);
 
+		rc = cp_copy_bind_sizes(used ? copy : "memcpy", (enum cp_dir)d,
+					used ? &asked : &plain, &bound, err);
 		if (rc)
 			return rc;
 		for (unsigned class = 0; class < CP_COPY_CLASSES; class ++) {
@@ -91,7 +96,8 @@ static int route_action(struct cp_dev *dev, const struct cp_action *act,
 	/* the arm's settings are of the arm's kernel; a policy names none */
 	cp_copy_opts_init(&opts);
 	if (act->copy[0])
-		return bind(dev, act->copy, &opts, route, err);
+		return bind(dev, cp_attr_policy_copy(act->copy, dev->mapped), &opts,
+			    route, err);
 	int rc = cp_copy_opts_parse(dev->arm.unroll, dev->arm.prefetch, &opts, err);
 
 	return rc ? rc : bind(dev, dev->arm.copy, &opts, route, err);

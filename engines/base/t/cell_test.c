@@ -246,7 +246,7 @@ static void test_context_refused(void **state)
 		{"layer", "none+linear", "unknown layer 'none+linear'; expected none"},
 		{"media", "block",
 		 "media 'block' is not available in this version; expected "
-		 "anon, file, dax or devdax"},
+		 "anon, file, dax, devdax, bar or memattr"},
 		{"numa", "remote",
 		 "numa 'remote' is not available in this version; expected local"},
 		{"corunner", "stream",

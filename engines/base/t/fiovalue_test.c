@@ -19,7 +19,7 @@ static void test_values(void **state)
 		{CP_FIO_VALUE_FILENAME, "/dir/a file-1.bin", NULL},
 		{CP_FIO_VALUE_FILENAME, "/dir/victim#1", "holds '#'"},
 		{CP_FIO_VALUE_FILENAME, "/dir/victim;1", "holds ';'"},
-		{CP_FIO_VALUE_FILENAME, "/dir/a:b", "holds ':'"},
+		{CP_FIO_VALUE_FILENAME, "/dir/a:b", NULL},
 		{CP_FIO_VALUE_FILENAME, "/dir/a\\:b", "holds '\\'"},
 		{CP_FIO_VALUE_FILENAME, "/dir/$ncpus", "holds '$'"},
 		{CP_FIO_VALUE_FILENAME, "/dir/a%b", "holds '%'"},
@@ -66,6 +66,41 @@ static void test_long(void **state)
 	assert_int_not_equal(cp_fio_value_check(CP_FIO_VALUE_PATH, "'it'", text, &err),
 			     0);
 	assert_non_null(strstr(err.msg, "too long"));
+	/* a colon is written as two characters */
+	text[CP_FIO_VALUE_MAX] = '\0';
+	assert_int_equal(cp_fio_value_check(CP_FIO_VALUE_FILENAME, "'it'", text, &err),
+			 0);
+	text[10] = ':';
+	assert_int_not_equal(
+		cp_fio_value_check(CP_FIO_VALUE_FILENAME, "'it'", text, &err), 0);
+}
+
+/* Description: each ':' of a filename gets a '\\' before it, and what does not fit is cut
+ * between characters, with a zero behind it. */
+static void test_escape(void **state)
+{
+	static const struct {
+		const char *name, *expect;
+		size_t size;
+	} cases[] = {
+		{"/dir/file", "/dir/file", 32},
+		{"/sys/bus/pci/devices/0000:00:04.0/resource2",
+		 "/sys/bus/pci/devices/0000\\:00\\:04.0/resource2", 96},
+		{":", "\\:", 3},
+		{"::", "\\:", 4},
+		{"", "", 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char buf[97];
+
+		memset(buf, '!', sizeof(buf));
+		assert_ptr_equal(
+			cp_fio_filename_escape(cases[i].name, buf, cases[i].size), buf);
+		assert_string_equal(buf, cases[i].expect);
+		assert_int_equal(buf[cases[i].size], '!');
+	}
 }
 
 int main(void)
@@ -73,6 +108,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_long),
+		cmocka_unit_test(test_escape),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

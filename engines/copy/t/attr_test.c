@@ -321,6 +321,40 @@ static void names_agree_with_the_words(void **state)
 	assert_int_equal(nr, CP_ATTR_WT + 1);
 }
 
+/* Description: where an attribute other than wb is native every copy but the calibrated
+ * one goes with it, and a policy's is memcpy there; wb takes it. */
+static void auto_is_of_wb(void **state)
+{
+	static const char *const words[] = {"memcpy", "nt", "nt-both", "avx2", "movsb"};
+	static const enum cp_attr attrs[] = {CP_ATTR_WB, CP_ATTR_UC, CP_ATTR_WC,
+					     CP_ATTR_WT};
+	const unsigned all = CP_ATTR_BIT(CP_ATTR_WB) | CP_ATTR_BIT(CP_ATTR_UC) |
+			     CP_ATTR_BIT(CP_ATTR_WC) | CP_ATTR_BIT(CP_ATTR_WT);
+
+	(void)state;
+	for (size_t i = 0; i < NR(attrs); i++) {
+		bool wb = attrs[i] == CP_ATTR_WB;
+		struct cp_err err = {0};
+
+		for (size_t k = 0; k < NR(words); k++) {
+			assert_int_equal(
+				cp_attr_check_copy(words[k], attrs[i], all, &err), 0);
+			assert_string_equal(cp_attr_policy_copy(words[k], attrs[i]),
+					    words[k]);
+		}
+		assert_int_equal(cp_attr_check_copy("auto", attrs[i], all, &err),
+				 wb ? 0 : -EINVAL);
+		if (!wb)
+			assert_non_null(strstr(err.msg, "; expected a copy by name"));
+		/* emulated: cp_attr_bind() tells */
+		assert_int_equal(cp_attr_check_copy("auto", attrs[i],
+						    CP_ATTR_BIT(CP_ATTR_WB), &err),
+				 0);
+		assert_string_equal(cp_attr_policy_copy("auto", attrs[i]),
+				    wb ? "auto" : "memcpy");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +366,7 @@ int main(void)
 		cmocka_unit_test(missing_flag_is_named),
 		cmocka_unit_test(unavailable_is_refused),
 		cmocka_unit_test(media_decides),
+		cmocka_unit_test(auto_is_of_wb),
 		cmocka_unit_test(names_agree_with_the_words),
 	};
 

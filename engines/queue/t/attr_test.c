@@ -114,11 +114,17 @@ static void refused_before_the_media(void **state)
 		const char *attr, *copy, *queue_mode, *dma;
 		bool native;
 		const char *error;
+		const char *media;
 	} cases[] = {
-		{"uc", "memcpy", "bio", "none", true, "expected attr wb, no attr_nat"},
-		{"up", "memcpy", "bio", "none", false, "unknown attr 'up'"},
-		{"wc", "memcpy", "mq", "sw", false,
-		 "'dma' is 'sw', which would go aroun"},
+		{"uc", "memcpy", "bio", "none", true, "expected attr wb, no attr_nat",
+		 "file"},
+		{"up", "memcpy", "bio", "none", false, "unknown attr 'up'", "file"},
+		{"wc", "memcpy", "mq", "sw", false, "'dma' is 'sw', which would go aroun",
+		 "file"},
+		{"wb", "memcpy", "bio", "none", false, "expected attr uc or wc", "bar"},
+		{"wt", "memcpy", "bio", "none", true, "expected attr uc or wc", "bar"},
+		{"uc", "auto", "bio", "none", true, "expected a copy by name", "bar"},
+		{"wt", "auto", "mq", "sw", true, "expected a copy by name", "memattr"},
 	};
 
 	(void)state;
@@ -132,7 +138,7 @@ static void refused_before_the_media(void **state)
 		struct cp_err err = {0};
 
 		/* a media that would be an error of its own */
-		cfg.media = "file";
+		cfg.media = cases[i].media;
 		cfg.filename = "/nowhere/at/all";
 		cfg.attr_native = cases[i].native;
 		snprintf(cfg.arm.queue_mode, sizeof(cfg.arm.queue_mode), "%s",

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* First contents of memory that has none, for media that are not files. */
+#include <string.h>
+
+#include "engines/media/kinds.h"
+
+#define LINE 64U
+
+/* splitmix64's finaliser: any two pages differ in all words. */
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+	return x ^ (x >> 31);
+}
+
+void cp_media_fill(unsigned char *base, size_t bytes, size_t page)
+{
+	for (size_t at = 0; at < bytes; at += page) {
+		uint64_t word = mix(at / page + 1);
+
+		for (size_t line = 0; line < page; line += LINE) {
+			uint64_t words[LINE / sizeof(word)];
+
+			for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+				words[i] = word;
+				word += 0x9e3779b97f4a7c15ULL;
+			}
+			/* A line at once, in the widest stores of the build: under uc
+			 * each store is a bus transaction. */
+			memcpy(base + at + line, words, sizeof(words));
+		}
+	}
+}
