@@ -249,6 +249,68 @@ static void print_pmem(const json_t *pmem)
 	}
 }
 
+/* The attributes of one media that are in a state: "uc, wc". */
+static size_t list_state(const json_t *attrs, size_t media, const char *state, char *buf,
+			 size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < json_array_size(attrs); i++) {
+		const json_t *attr = json_array_get(attrs, i);
+		const json_t *on = json_array_get(json_object_get(attr, "media"), media);
+
+		if (!strcmp(text_of(on, "state"), state))
+			len += (size_t)snprintf(buf + len, size - len, "%s%s",
+						len ? ", " : "", text_of(attr, "name"));
+	}
+	return len;
+}
+
+/* A line a media: "wb native; uc, wc, wt emulated". */
+static void print_attr_media(const json_t *attrs, const json_t *kinds)
+{
+	static const char *const states[] = {"native", "emulated", "absent"};
+	char list[64];
+
+	for (size_t i = 0; i < json_array_size(kinds); i++) {
+		const json_t *kind = json_array_get(kinds, i);
+		const char *between = "";
+
+		printf("%-13s %-13s ", "attr on", text_of(kind, "name"));
+		for (size_t s = 0; s < sizeof(states) / sizeof(states[0]); s++) {
+			if (!list_state(attrs, i, states[s], list, sizeof(list)))
+				continue;
+			printf("%s%s %s", between, list, states[s]);
+			between = "; ";
+		}
+		puts(json_is_true(json_object_get(kind, "usable"))
+			     ? ""
+			     : " (not usable here)");
+	}
+}
+
+/* Those that could be used; of the others a server has dozens. */
+static void print_bars(const json_t *bars)
+{
+	size_t nr = json_array_size(bars), usable = 0;
+	char bytes[24];
+
+	for (size_t i = 0; i < nr; i++) {
+		const json_t *bar = json_array_get(bars, i);
+
+		if (!json_is_true(json_object_get(bar, "usable")))
+			continue;
+		usable++;
+		cp_size_format((uint64_t)number_of(bar, "bytes"), bytes, sizeof(bytes));
+		printf("bar           %s  %s, %s\n", text_of(bar, "path"), bytes,
+		       json_array_size(json_object_get(bar, "attrs")) > 1 ? "uc and wc"
+									  : "uc");
+	}
+	printf("bar           %zu usable, %zu not (--json says why)\n", usable,
+	       nr - usable);
+}
+
 static void print_all(const json_t *root)
 {
 	const json_t *perf = json_object_get(root, "perf");
@@ -262,6 +324,8 @@ static void print_all(const json_t *root)
 	print_parts("media", json_object_get(media, "kinds"));
 	print_pmem(json_object_get(root, "pmem"));
 	print_parts("attr", json_object_get(root, "attrs"));
+	print_attr_media(json_object_get(root, "attrs"), json_object_get(media, "kinds"));
+	print_bars(json_object_get(root, "bars"));
 	print_parts("dma", json_object_get(root, "dma"));
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		const json_t *event = json_object_get(perf, events[i]);
@@ -294,12 +358,12 @@ static enum cp_exit run(int argc, char **argv)
 		return cp_cmd_usage("probe", "unexpected '%s'; expected no operand",
 				    argv[optind]);
 	json_t *root = json_pack(
-		"{s:i,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1,
+		"{s:i,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1,
 		"kind", "probe", "copypath", CP_VERSION_STRING, "fio", cp_probe_fio(),
 		"host", cp_probe_host(), "copy", cp_probe_copy(), "flush",
 		cp_probe_flush(), "media", cp_probe_media(), "pmem", cp_probe_pmem(),
-		"attrs", cp_probe_attrs(), "dma", cp_probe_dma(), "perf", cp_probe_perf(),
-		"fingerprint", cp_probe_fingerprint());
+		"attrs", cp_probe_attrs(), "bars", cp_probe_bars(), "dma", cp_probe_dma(),
+		"perf", cp_probe_perf(), "fingerprint", cp_probe_fingerprint());
 	if (!root) {
 		struct cp_err err = {CP_EXIT_INTERNAL, "not enough memory"};
 

@@ -12,7 +12,8 @@ json_t *cp_probe_copy(void);  /* kernels, with calibration figures */
 json_t *cp_probe_flush(void); /* flush instructions, and persist: auto */
 json_t *cp_probe_media(void); /* media, and persistent memory of this machine */
 json_t *cp_probe_pmem(void);  /* regions, namespaces and dax devices of the kernel */
-json_t *cp_probe_attrs(void); /* cache attributes */
+json_t *cp_probe_attrs(void); /* cache attributes, each with what it is on each media */
+json_t *cp_probe_bars(void);  /* BARs of PCI devices that are memory */
 json_t *cp_probe_dma(void);   /* engines, and DMA hardware without one */
 json_t *cp_probe_perf(void);  /* performance counters */
 /* Of media anon with the engines of this machine; null when it cannot be told. */

@@ -5,7 +5,6 @@
 #include <glob.h>
 #include <string.h>
 
-#include "engines/copy/attr.h"
 #include "engines/copy/copy.h"
 #include "engines/copy/flush.h"
 #include "engines/dma/channel.h"
@@ -142,8 +141,9 @@ json_t *cp_probe_media(void)
 		const struct cp_media_ops *ops = cp_media_table[i];
 		struct cp_err err = {0};
 		bool usable = !ops->probe(&err);
-		/* depends on where the file lies, or which device it is */
-		bool maybe = ops->takes_file;
+		/* depends on where the file lies, or which device it is; memory that is
+		 * not write back never is */
+		bool maybe = ops->takes_file && (ops->attrs & CP_ATTR_BIT(CP_ATTR_WB));
 
 		json_array_append_new(
 			list,
@@ -154,32 +154,6 @@ json_t *cp_probe_media(void)
 	}
 	return json_pack("{s:o,s:o}", "kinds", list, "pmem_namespaces",
 			 names_of("/sys/bus/nd/devices/namespace*"));
-}
-
-/* wb is what the media of this version are; the others are played where the CPU can. */
-json_t *cp_probe_attrs(void)
-{
-	static const enum cp_attr attrs[] = {CP_ATTR_WB, CP_ATTR_UC, CP_ATTR_WC,
-					     CP_ATTR_WT};
-	const unsigned wb = CP_ATTR_BIT(CP_ATTR_WB);
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++) {
-		const char *provenance = cp_attr_provenance(attrs[i], wb);
-		struct cp_err err = {0};
-		bool usable = !cp_attr_check(attrs[i], wb, false, cp_attr_lacks(), &err);
-
-		if (usable && attrs[i] != CP_ATTR_WB)
-			snprintf(err.msg, sizeof(err.msg),
-				 "cache and ordering instructions on write-back memory; "
-				 "no media of this version has it");
-		json_array_append_new(list,
-				      json_pack("{s:s,s:b,s:s?,s:s?}", "name",
-						cp_attr_name(attrs[i]), "usable", usable,
-						"provenance", usable ? provenance : NULL,
-						"why", err.msg[0] ? err.msg : NULL));
-	}
-	return list;
 }
 
 /* DMA hardware that Linux knows; no engine of this version drives it. */
