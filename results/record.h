@@ -81,6 +81,8 @@ struct cp_record {
 	bool has_proof;		      /* exec drivers may have none */
 	struct cp_proof proof;
 	char failed[256]; /* "" = ok */
+	char notes[512];  /* what the engine said beside its figures, "; " between; ""
+			     nothing */
 	json_t *raw;	  /* reading: the whole line, valid in the callback only */
 };
 

@@ -251,6 +251,9 @@ static int decode_root(const struct cp_json_in *root, struct cp_record *record)
 	if (!rc)
 		rc = decode_results(root, record);
 	if (!rc)
+		rc = cp_json_in_text(root, "notes", CP_JSON_OPTIONAL, record->notes,
+				     sizeof(record->notes));
+	if (!rc)
 		rc = cp_json_in_text(root, "failed", CP_JSON_OPTIONAL, record->failed,
 				     sizeof(record->failed));
 	return rc;

@@ -211,6 +211,8 @@ static int encode_line(const struct cp_json_out *root, const struct cp_record *r
 	if (!rc)
 		rc = cp_json_out_value(root, "perf",
 				       perf ? json_incref(perf) : json_null());
+	if (!rc && record->notes[0])
+		rc = cp_json_out_quote(root, "notes", record->notes);
 	if (!rc && record->failed[0])
 		rc = cp_json_out_quote(root, "failed", record->failed);
 	if (!rc && record->raw && keep_unknown(root->object, record->raw))

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "engines/base/units.h"
 #include "engines/media/nd.h"
 
 /* The first line of dir/name, or null. */
@@ -26,6 +27,18 @@ static json_t *attribute(const char *dir, const char *name)
 	return text ? text : json_null();
 }
 
+/* The same as a number. */
+static json_t *number(const char *dir, const char *name)
+{
+	json_t *text = attribute(dir, name);
+	uint64_t value;
+	bool good = json_is_string(text) &&
+		    !cp_uint_parse(json_string_value(text), INT64_MAX, &value);
+
+	json_decref(text);
+	return good ? json_integer((json_int_t)value) : json_null();
+}
+
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -39,7 +52,7 @@ static void add_region(json_t *list, const char *dir)
 					      "devtype", attribute(dir, "devtype"),
 					      "persistence_domain",
 					      attribute(dir, "persistence_domain"),
-					      "bytes", attribute(dir, "size")));
+					      "bytes", number(dir, "size")));
 }
 
 static void add_namespace(json_t *list, const char *dir)

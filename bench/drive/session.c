@@ -181,6 +181,7 @@ static int take(struct cp_session *session, size_t index, struct cp_record *reco
 	if (end.interrupted || (session->interrupted && *session->interrupted))
 		return cp_err_set(err, CP_EXIT_INTERRUPTED, EINTR, "interrupted");
 	judge(session, cell, &files, &end, record, note, note_size);
+	snprintf(record->notes, sizeof(record->notes), "%s", note);
 	if (record->failed[0] && out_of_space(session))
 		return cp_err_set(err, CP_EXIT_INVALID, ENOSPC,
 				  "no space left in '%.400s'; expected room for jobs and "

@@ -60,6 +60,7 @@ static void fill(struct cp_record *record)
 	record->context.misalign_near = 8;
 	record->context.misalign_far = 16;
 	record->proof.page_bytes = 2097152;
+	snprintf(record->notes, sizeof(record->notes), "a; b");
 	record->proof.fallback.ring_full = 7;
 	snprintf(record->proof.copy, sizeof(record->proof.copy), "nt-avx512");
 	snprintf(record->proof.flush, sizeof(record->proof.flush), "clwb");
@@ -92,6 +93,7 @@ static void test_round_trip(void **state)
 	assert_int_equal(b.proof.fallback.ring_full, 7);
 	assert_int_equal(b.proof.node, -1);
 	assert_int_equal(b.proof.page_bytes, 2097152);
+	assert_string_equal(b.notes, "a; b");
 	assert_string_equal(b.proof.copy, "nt-avx512");
 	assert_string_equal(b.proof.flush, "clwb");
 	assert_string_equal(b.proof.fence, "sfence");
