@@ -57,8 +57,8 @@ size_t cp_sub_flush(struct cp_sub *sub, unsigned char *far, size_t len, size_t r
 	if (!arrived)
 		return residue;
 	sub->flushed = true;
-	/* NT stores of whole lines left nothing in the cache, and the kernel's own fence
-	 * is an SFENCE behind them. */
+	/* NT stores of whole lines left nothing in the cache, and the kernel's own fence,
+	 * which dev.c keeps where this is called, is an SFENCE behind them. */
 	if (kernel->nt_stores && !partial && flush->fence != CP_FENCE_MFENCE)
 		return residue;
 	if (flush->ops) {

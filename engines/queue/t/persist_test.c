@@ -199,6 +199,44 @@ static void dma_before_completion(void **state)
 	}
 }
 
+/* Description: where something stands behind writes, NT kernels keep their own fence,
+ * also of a caller that hands completions on by locks: for whole lines it is all there
+ * is. */
+static void kernels_keep_their_fence(void **state)
+{
+	static const struct {
+		const char *settings;
+		bool kept;
+	} cases[] = {
+		{"copy=nt persist=auto", true},
+		{"copy=nt flush=clflush", true},
+		{"copy=nt fence=mfence", true},
+		{"copy=nt persist=auto queue_mode=mq", true},
+		{"copy=nt", false},
+	};
+
+	(void)state;
+	if (!can_flush())
+		skip();
+	for (size_t i = 0; i < NR_OF(cases); i++) {
+		struct cp_dev_cfg cfg = config(cases[i].settings);
+
+		cfg.locked_handover = true;
+		struct rig rig = rig_open(&cfg);
+		const struct cp_route *route = &rig.dev->cpu_route;
+
+		for (unsigned class = 0; class < CP_COPY_CLASSES; class ++) {
+			unsigned k = route->kernel[CP_DIR_WRITE][class];
+			cp_copy_fn fn = route->copy[CP_DIR_WRITE][class];
+
+			if (rig.dev->kernels[k]->nt_stores)
+				assert_int_equal(fn == rig.dev->kernels[k]->fn,
+						 cases[i].kept);
+		}
+		rig_close(&rig);
+	}
+}
+
 /* Description: nothing is flushed before the owner takes a channel's write back. */
 static void not_before_the_owner(void **state)
 {
@@ -418,6 +456,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cpu_ranges),
 		cmocka_unit_test(dma_before_completion),
+		cmocka_unit_test(kernels_keep_their_fence),
 		cmocka_unit_test(not_before_the_owner),
 		cmocka_unit_test(simulated_is_not_flushed),
 		cmocka_unit_test(fault_claims_nothing),
