@@ -33,6 +33,8 @@ static int find_checked(const struct cp_pci_root *root, const struct cp_media_cf
 		rc = cp_err_set(err, CP_EXIT_USAGE, ENOTSUP,
 				"media 'bar' has no memory of this attr; expected attr "
 				"uc or wc");
+	if (!rc)
+		rc = cp_media_persistent_check(cfg, false, err);
 	return rc ? rc : cp_pci_bar_check(root, ret_bar, cfg->attr, cfg->bytes, err);
 }
 

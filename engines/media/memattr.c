@@ -150,8 +150,10 @@ static int open_checked(const struct cp_memattr_sys *sys, const struct cp_media_
 {
 	const char *name = device_of(cfg);
 	struct cp_memattr_query have;
-	int fd = -1, rc = open_device(sys, name, &fd, err);
+	int fd = -1, rc = cp_media_persistent_check(cfg, false, err);
 
+	if (!rc)
+		rc = open_device(sys, name, &fd, err);
 	if (rc)
 		return rc;
 	rc = query(sys, fd, name, &have, err);

@@ -61,6 +61,21 @@ static void attr_picks_the_mapping(void **state)
 	}
 }
 
+/* Description: persistence that is required is refused before anything is mapped. */
+static void nothing_is_persistent(void **state)
+{
+	struct cp_media media;
+	struct cp_err err = {0};
+	struct rig rig;
+
+	rig_build(*state, &rig);
+	struct cp_media_cfg cfg = rig_cfg(&rig, CP_ATTR_UC);
+
+	cfg.require_persistent = true;
+	assert_int_equal(cp_bar_open(&rig.root, NULL, &media, &cfg, &err), -ENOTSUP);
+	assert_non_null(strstr(err.msg, "is not persistent memory"));
+}
+
 /* Description: a BAR that is not asked writable cannot be written. */
 static void read_only_is_protected(void **state)
 {
@@ -200,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TREE(attr_picks_the_mapping),
+		TREE(nothing_is_persistent),
 		TREE(read_only_is_protected),
 		TREE(refusals_of_the_kernel_are_told),
 		TREE(sync_of_a_lost_device_fails),

@@ -204,6 +204,20 @@ static void look_takes_nothing(void **state)
 	assert_int_equal(module.nr_closed, 1);
 }
 
+/* Description: persistence that is required is refused before the device is opened. */
+static void nothing_is_persistent(void **state)
+{
+	struct cp_media_cfg cfg = plain;
+	struct cp_media media;
+	struct cp_err err = {0};
+
+	(void)state;
+	module_init();
+	cfg.require_persistent = true;
+	assert_int_equal(cp_memattr_open(&fake, &media, &cfg, &err), -ENOTSUP);
+	assert_int_equal(module.nr_open, 0);
+}
+
 /* Description: an allocation that a signal interrupts is asked again. */
 static void interrupted_alloc_goes_on(void **state)
 {
@@ -398,6 +412,7 @@ int main(void)
 		cmocka_unit_test(each_attr_is_allocated),
 		cmocka_unit_test(read_only_is_filled_and_protected),
 		cmocka_unit_test(look_takes_nothing),
+		cmocka_unit_test(nothing_is_persistent),
 		cmocka_unit_test(interrupted_alloc_goes_on),
 		cmocka_unit_test(faults_are_told),
 		cmocka_unit_test(the_kernel_is_asked),
