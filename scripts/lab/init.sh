@@ -44,10 +44,11 @@ number() {
 
 total=0
 for scenario in "$@"; do
-	echo "# $scenario"
+	begin=$(date +%s)
 	cd /tmp || exit 1
 	sh "/lab/${scenario##*/}" 2>&1 </dev/null | number "$scenario" "$total"
 	read -r total </tmp/number
+	echo "# $scenario took $(($(date +%s) - begin)) s"
 done >/dev/ttyS1
 echo "1..$total" >/dev/ttyS1
 echo 'copypath-lab: done'

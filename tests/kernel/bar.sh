@@ -6,7 +6,6 @@
 # shellcheck shell=dash source=tests/kernel/lib.sh
 . /lab/lib.sh
 
-needs_media bar
 pci=/sys/bus/pci/devices
 free=0000:00:10.0 taken=0000:00:11.0 off=0000:00:12.0
 

@@ -5,7 +5,6 @@
 # shellcheck shell=dash source=tests/kernel/lib.sh
 . /lab/lib.sh
 
-needs_media devdax
 far=$(make_namespace 1 dax dax_pmem)
 check 'an NVDIMM is a dax device' test -c "$far"
 for plugin in sync async; do

@@ -3,7 +3,7 @@
 #
 # A file on ext4 with DAX on an NVDIMM: really persistent, through MAP_SYNC, and whether the
 # platform flushes CPU caches by itself is what this guest's NVDIMM says. Media `file` maps
-# it as well, and takes a platform that flushes for one that does not.
+# it as well.
 # shellcheck shell=dash source=tests/kernel/lib.sh disable=SC2154
 . /lab/lib.sh
 
@@ -39,13 +39,6 @@ if [ "$lab_domain" = memory_controller ]; then # once is enough
 	check 'file: crc32c' fio_verify "$SYNC" --media=file --filename=$far
 	check 'file: the mapping is MAP_SYNC' during "$whole && mapped_with sf \$pid $far" \
 		"--ioengine=external:$SYNC" --media=file --filename=$far --rw=randwrite --runtime=1
-fi
-check 'file: durable writes are flushed' durable file clwb
-check 'file: one in tmpfs does not meet persist=require' refused 'is not persistent memory' \
-	side true --media=file --filename=/tmp/plain --persist=require
-
-needs_media dax
-if [ "$lab_domain" = memory_controller ]; then
 	for plugin in sync async; do
 		check "dax: crc32c through copypath-$plugin.so" fio_verify \
 			/build/copypath-$plugin.so --media=dax --filename=$far --persist=require
@@ -54,7 +47,10 @@ if [ "$lab_domain" = memory_controller ]; then
 		"--ioengine=external:$SYNC" --media=dax --filename=$far --rw=randwrite --runtime=1
 	check 'dax: cut under a job is an I/O error, not the end of fio' cut_is_eio
 fi
+check "file: durable writes have flush '$flush'" durable file "$flush"
 check "dax: durable writes have flush '$flush'" durable dax "$flush"
+check 'file: one in tmpfs does not meet persist=require' refused 'is not persistent memory' \
+	side true --media=file --filename=/tmp/plain --persist=require
 check 'dax: a file in tmpfs is refused' refused 'is not on a DAX file system' \
 	side true --media=dax --filename=/tmp/plain
 check 'dax: a file that is too short is refused' refused 'expected a file at least that long' \

@@ -198,16 +198,3 @@ side() {
 		--sidecar=/tmp/side "$@" &&
 		jq -e "$words" /tmp/side
 }
-
-has_media() {
-	/build/copypath probe --json | jq -e --arg name "$1" \
-		'any(.media.kinds[]; .name == $name)' >/dev/null
-}
-
-# needs_media NAME: a build without it skips the scenario, and says so
-needs_media() {
-	has_media "$1" && return
-	skip "all of it" "this build has no media $1"
-	finish
-	exit
-}

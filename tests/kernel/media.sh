@@ -6,7 +6,6 @@
 # shellcheck shell=dash source=tests/kernel/lib.sh
 . /lab/lib.sh
 
-needs_media dax
 mount -t ext4 -o dax /dev/pmem0 /mnt/dax
 COPYPATH_TEST_DAX_FILE=/mnt/dax/far
 COPYPATH_TEST_DEVDAX=$(echo /dev/dax*.*)

@@ -14,5 +14,6 @@ qemu=(
 )
 append=(hugepagesz=2M hugepages=32 hugepagesz=1G hugepages=1)
 scenarios=(pages.sh bar.sh guard.sh)
-programs=(engines/copy/t/guard_test engines/copy/t/guard_signal_test)
-[ ! -f engines/media/t/bar_test.c ] || programs+=(engines/media/t/bar_test)
+programs=(
+	engines/copy/t/guard_test engines/copy/t/guard_signal_test engines/media/t/bar_test
+)

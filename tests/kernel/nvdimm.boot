@@ -16,5 +16,4 @@ qemu=(
 )
 append=(lab_domain=memory_controller)
 scenarios=(fsdax.sh devdax.sh probe.sh media.sh)
-programs=()
-[ ! -f engines/media/t/dax_test.c ] || programs=(engines/media/t/dax_test)
+programs=(engines/media/t/dax_test)
