@@ -156,7 +156,7 @@ static cp_copy_fn unfenced(const struct cp_copy_ops *ops, enum cp_dir dir)
 static void measure_class(enum cp_dir dir, unsigned class, struct walk *walk)
 {
 	double rates[ROWS_MAX][ROUNDS_MAX] = {{0}};
-	cp_copy_fn fns[ROWS_MAX];
+	cp_copy_fn fns[ROWS_MAX] = {NULL};
 
 	for (unsigned i = 0; i < calibration.nr; i++)
 		fns[i] = unfenced(calibration.rows[i].ops, dir);
