@@ -59,24 +59,19 @@ static int cannot_open(const struct cp_backing *want, const struct cp_media_cfg 
 			  strerror(errnum));
 }
 
-int cp_backing_short(const char *name, uint64_t have, uint64_t asked, struct cp_err *err)
-{
-	char have_text[24], asked_text[24];
-
-	cp_size_format(have, have_text, sizeof(have_text));
-	cp_size_format(asked, asked_text, sizeof(asked_text));
-	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-			  "'%s' has %s but '%s' is asked; expected a file at least that "
-			  "long, it is never extended",
-			  name, have_text, asked_text);
-}
-
 static int check_length(const struct cp_media_cfg *cfg, const struct stat *st,
 			struct cp_err *err)
 {
+	char have[24], asked[24];
+
 	if (!S_ISREG(st->st_mode) || (uint64_t)st->st_size >= cfg->bytes)
 		return 0;
-	return cp_backing_short(cfg->filename, (uint64_t)st->st_size, cfg->bytes, err);
+	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			  "'%s' has %s but '%s' is asked; expected a file at least that "
+			  "long, it is never extended",
+			  cfg->filename,
+			  cp_size_format((uint64_t)st->st_size, have, sizeof(have)),
+			  cp_size_format(cfg->bytes, asked, sizeof(asked)));
 }
 
 int cp_backing_stat(const struct cp_backing *want, const struct cp_media_cfg *cfg,

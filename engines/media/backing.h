@@ -30,8 +30,6 @@ int cp_backing_size(const struct cp_backing *want, const char *filename,
 /* The same twice: of the name, and of what was opened, as cfg->writable wants. */
 int cp_backing_open(const struct cp_backing *want, const struct cp_media_cfg *cfg,
 		    int *ret_fd, struct cp_err *err);
-/* bytes of what is asked and there are, in words (exit 2). */
-int cp_backing_short(const char *name, uint64_t have, uint64_t asked, struct cp_err *err);
 /* The page faults of a mapping, those of writes too when it is writable; no byte changes.
  */
 int cp_backing_fault_in(unsigned char *base, size_t bytes, const struct cp_media_cfg *cfg,

@@ -29,6 +29,7 @@ static const struct cp_backing device = {"devdax", S_IFCHR, EXPECTED};
 int cp_devdax_look(const char *root, dev_t dev, const char *name, uint64_t bytes,
 		   struct cp_devdax *ret_dax, struct cp_err *err)
 {
+	char have[24], asked[24];
 	struct cp_devdax dax;
 	int rc = cp_devdax_read(root, dev, &dax);
 
@@ -48,7 +49,11 @@ int cp_devdax_look(const char *root, dev_t dev, const char *name, uint64_t bytes
 				  "devdax (daxctl reconfigure-device -m devdax)",
 				  name);
 	if (bytes > dax.bytes)
-		return cp_backing_short(name, dax.bytes, bytes, err);
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'%s' has %s but '%s' is asked; expected a size of at "
+				  "most what the device has",
+				  name, cp_size_format(dax.bytes, have, sizeof(have)),
+				  cp_size_format(bytes, asked, sizeof(asked)));
 	/* a mapping of whole aligns must still fit */
 	if ((bytes + dax.align - 1) / dax.align > dax.bytes / dax.align)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
