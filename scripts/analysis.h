@@ -9,13 +9,12 @@
 
 #include "engines/base/err.h"
 
-#define cp_err_set(err, exit, errnum, ...)                           \
-	__extension__({                                              \
-		int errnum_ = (errnum);                              \
-		if (errnum_ <= 0)                                    \
-			__builtin_unreachable();                     \
-		(void)(cp_err_set)(err, exit, errnum_, __VA_ARGS__); \
-		-errnum_;                                            \
+#define cp_err_set(err, exit, errnum, ...)                               \
+	__extension__({                                                  \
+		int ret_ = (cp_err_set)(err, exit, errnum, __VA_ARGS__); \
+		if (ret_ >= 0)                                           \
+			__builtin_unreachable();                         \
+		ret_;                                                    \
 	})
 
 #endif
