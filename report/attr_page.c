@@ -179,7 +179,7 @@ void cp_report_attr_order_table(const struct cp_report *report,
 {
 	static const char *const header[] = {
 		"load",	    "rw",      "by",	 "pairs",
-		"in order", "nearest", "not so", "geometric mean of the ratio of ratios"};
+		"in order", "nearest", "out of order", "geometric mean of the ratio of ratios"};
 	char words[600];
 
 	cp_report_table_init(
