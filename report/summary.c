@@ -9,8 +9,9 @@
 #include "report/misalign.h"
 #include "report/page.h"
 
-#define RULES_SHOWN  12
-#define SAMPLES_MANY 300 /* nobody takes so many more to be sure of one rule */
+#define RULES_SHOWN	12
+#define UNDECIDED_SHOWN 6U
+#define SAMPLES_MANY	300 /* nobody takes so many more to be sure of one rule */
 
 static char *thresh_words(uint64_t bytes, char *buf, size_t size)
 {
@@ -298,8 +299,8 @@ static void undecided(const struct cp_report *report, struct cp_report_doc *doc)
 		cp_report_doc_para(doc, report->has_policy ? "Nothing." : "Everything.");
 	} else {
 		doc->ops->list(doc, true);
-		for (unsigned r = 0; r < report->policy.nr_rules && shown < RULES_SHOWN;
-		     r++) {
+		for (unsigned r = 0;
+		     r < report->policy.nr_rules && shown < UNDECIDED_SHOWN; r++) {
 			if (report->policy.rules[r].decided)
 				continue;
 			undecided_item(doc, &report->policy.rules[r]);
