@@ -91,27 +91,27 @@ static size_t add(char *text, size_t size, size_t at, const char *word)
 	return at + (size_t)(n > 0 ? n : 0);
 }
 
-/* ", read 5.9 9.1 ... GB/s", or "; write ..." behind another: the rates of one direction,
- * by size. */
+/* ", read 5.9 9.1* ... GB/s", or "; write ..." behind another: the rates of one
+ * direction, by size, marked where no kernel was faster. */
 static size_t add_rates(char *text, size_t size, size_t at, const json_t *by_size,
 			const char *dir)
 {
-	char key[32], word[32];
+	char rate_key[32], fastest_key[32], word[32];
 
-	snprintf(key, sizeof(key), "%s_bytes_per_s", dir);
+	snprintf(rate_key, sizeof(rate_key), "%s_bytes_per_s", dir);
+	snprintf(fastest_key, sizeof(fastest_key), "%s_fastest", dir);
 	for (size_t i = 0; i < json_array_size(by_size); i++) {
-		const json_t *rate = json_object_get(json_array_get(by_size, i), key);
+		const json_t *class = json_array_get(by_size, i);
+		const json_t *rate = json_object_get(class, rate_key);
 
 		if (!json_is_number(rate))
 			return at;
-		snprintf(word, sizeof(word), "%s%s%.1f",
-			 i    ? " "
-			 : at ? "; "
-			      : ", ",
-			 i		 ? ""
-			 : dir[0] == 'r' ? "read "
-					 : "write ",
-			 json_number_value(rate) / 1e9);
+		if (!i) {
+			at = add(text, size, at, at ? "; " : ", ");
+			at = add(text, size, at, dir);
+		}
+		snprintf(word, sizeof(word), " %.1f%s", json_number_value(rate) / 1e9,
+			 json_is_true(json_object_get(class, fastest_key)) ? "*" : "");
 		at = add(text, size, at, word);
 	}
 	return json_array_size(by_size) ? add(text, size, at, " GB/s") : at;
@@ -153,7 +153,7 @@ static void print_copy_sizes(const json_t *list)
 		printf(" %s", cp_size_format((uint64_t)number_of(
 						     json_array_get(by_size, i), "bytes"),
 					     bytes, sizeof(bytes)));
-	putchar('\n');
+	puts("; * no kernel was faster");
 }
 
 static void print_copy(const json_t *list)

@@ -10,11 +10,6 @@
 #include "engines/dma/channel.h"
 #include "engines/media/media.h"
 
-static json_t *rate_or_null(double rate)
-{
-	return rate > 0 ? json_real(rate) : json_null();
-}
-
 /* A name that stands for another kernel: for which, by direction and size. stands_for is
  * what it is at 64k. */
 static json_t *virtual_copy(const struct cp_copy_ops *ops)
@@ -48,7 +43,35 @@ static json_t *virtual_copy(const struct cp_copy_ops *ops)
 		stands[CP_DIR_WRITE][CP_COPY_CLASS_64K], "stands_for_by_size", by_size);
 }
 
-/* A kernel and what the calibration saw of it; *_bytes_per_s is that at 64k. */
+/* {"bytes","read_bytes_per_s","read_fastest", the same of writes}: what the calibration
+ * saw of a kernel at one size. A rate that was not measured is null, and so is whether it
+ * is one of the fastest. */
+static json_t *measured_at(const struct cp_copy_calibration *measured, unsigned row,
+			   unsigned class)
+{
+	json_t *at = json_pack("{s:I}", "bytes", (json_int_t)cp_copy_class_bytes[class]);
+	static const char *const dirs[2] = {"read", "write"};
+
+	for (unsigned d = 0; d < 2; d++) {
+		bool known = row < measured->nr &&
+			     measured->rows[row].bytes_per_s[d][class] > 0;
+		char key[32];
+
+		snprintf(key, sizeof(key), "%s_bytes_per_s", dirs[d]);
+		json_object_set_new(
+			at, key,
+			known ? json_real(measured->rows[row].bytes_per_s[d][class])
+			      : json_null());
+		snprintf(key, sizeof(key), "%s_fastest", dirs[d]);
+		json_object_set_new(
+			at, key,
+			known ? json_boolean(measured->rows[row].fastest[d][class])
+			      : json_null());
+	}
+	return at;
+}
+
+/* A kernel and what the calibration saw of it; what has no size is that of 64k. */
 static json_t *real_copy(const struct cp_copy_ops *ops)
 {
 	const struct cp_copy_calibration *measured = cp_copy_calibrate();
@@ -59,25 +82,19 @@ static json_t *real_copy(const struct cp_copy_ops *ops)
 
 	while (row < measured->nr && measured->rows[row].ops != ops)
 		row++;
-	double none[2][CP_COPY_CLASSES] = {{0}};
-	const double(*rates)[CP_COPY_CLASSES] =
-		row < measured->nr ? measured->rows[row].bytes_per_s : none;
-
 	for (unsigned class = 0; present && class < CP_COPY_CLASSES; class ++)
-		json_array_append_new(
-			by_size, json_pack("{s:I,s:o,s:o}", "bytes",
-					   (json_int_t)cp_copy_class_bytes[class],
-					   "read_bytes_per_s",
-					   rate_or_null(rates[CP_DIR_READ][class]),
-					   "write_bytes_per_s",
-					   rate_or_null(rates[CP_DIR_WRITE][class])));
+		json_array_append_new(by_size, measured_at(measured, row, class));
 	cp_copy_why_absent(ops, why, sizeof(why));
-	return json_pack(
-		"{s:s,s:s,s:b,s:o,s:o,s:o,s:o}", "name", ops->name, "isa", ops->isa,
-		"usable", present, "why", present ? json_null() : json_string(why),
-		"read_bytes_per_s", rate_or_null(rates[CP_DIR_READ][CP_COPY_CLASS_64K]),
-		"write_bytes_per_s", rate_or_null(rates[CP_DIR_WRITE][CP_COPY_CLASS_64K]),
-		"by_size", by_size);
+	json_t *part = json_pack("{s:s,s:s,s:b,s:o}", "name", ops->name, "isa", ops->isa,
+				 "usable", present, "why",
+				 present ? json_null() : json_string(why));
+	json_t *at_64k = measured_at(measured, row, CP_COPY_CLASS_64K);
+
+	json_object_del(at_64k, "bytes");
+	json_object_update(part, at_64k);
+	json_decref(at_64k);
+	json_object_set_new(part, "by_size", by_size);
+	return part;
 }
 
 json_t *cp_probe_copy(void)

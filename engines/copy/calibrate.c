@@ -2,15 +2,16 @@
 /*
  * How fast each kernel is here, by direction and size, for `auto`.
  *
- * What is timed is what an I/O does. Far memory is larger than the last-level cache, of
- * small pages, and its blocks are visited in an order without a pattern, each once before
- * any is visited again: so a block is cold, its translations too, and nothing has fetched
- * it ahead. In address order the reading ahead of the processor would decide: then memcpy
- * wins at 4k over the NT stores that win there when the order is random. The near block
- * is one and warm, as an I/O buffer is.
+ * What is timed is what an I/O does where it may leave out the fence behind NT stores
+ * (under fio; cp_copy_opts.unfenced): elsewhere small NT stores are slower than here. Far
+ * memory is larger than the last-level cache, of small pages, and its blocks are visited
+ * in an order without a pattern, each once before any is visited again: so a block is
+ * cold, its translations too, and nothing has fetched it ahead. In address order the
+ * reading ahead of the processor would decide: then memcpy wins at 4k over the NT stores
+ * that win there when the order is random. The near block is one and warm, as an I/O
+ * buffer is.
  *
- * Kernels take turns, and a kernel's figure is the median of its ratios to memcpy, each
- * within one round: a slow spell of the machine hits both sides of a ratio.
+ * Kernels take turns; rounds.h says what is made of their rates.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -19,13 +20,11 @@
 #include <sys/mman.h>
 
 #include "engines/base/clock.h"
-#include "engines/copy/copy.h"
+#include "engines/copy/rounds.h"
 
-#define ROUNDS_MAX 41U
 #define FAR_MIN	   (32UL << 20)
 #define FAR_MAX	   (128UL << 20)
 #define NEAR_BYTES (2UL << 20)
-#define ROWS_MAX   (sizeof(calibration.rows) / sizeof(calibration.rows[0]))
 
 const uint32_t cp_copy_class_bytes[CP_COPY_CLASSES] = {512,   4096,   16384,
 						       65536, 262144, 2097152};
@@ -37,11 +36,12 @@ const uint8_t cp_copy_class_of_log2[64] = {
 	[17 ... 19] = 4, [20 ... 63] = 5,
 };
 
-/* Blocks a round, untimed first one aside, and rounds: some 15 ms a class. Odd, so that
- * the median is one of them. */
+/* Blocks a round, untimed first one aside, and rounds: some 15 ms a class, more at 2m,
+ * where a round is one block and in 11 rounds a kernel was faster than itself 7 times of
+ * 60. */
 static const struct {
 	unsigned blocks, rounds;
-} plans[CP_COPY_CLASSES] = {{64, 41}, {16, 41}, {6, 41}, {2, 41}, {1, 31}, {1, 11}};
+} plans[CP_COPY_CLASSES] = {{64, 41}, {16, 41}, {6, 41}, {2, 41}, {1, 31}, {1, 31}};
 
 static struct cp_copy_calibration calibration;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -89,55 +89,17 @@ static double measure(cp_copy_fn fn, enum cp_dir dir, unsigned class, struct wal
 	return (double)(blocks * bytes) * 1e9 / (double)(ns + 1);
 }
 
-static int compare_doubles(const void *a, const void *b)
+/* The rates of one direction and class, judged and kept. */
+static void keep(enum cp_dir dir, unsigned class, const struct cp_rounds *rounds)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	struct cp_rounds_verdict verdict;
 
-	return (x > y) - (x < y);
-}
-
-/* The value below which that many quarters of the rounds' ratios of a to b are. */
-static double quartile(const double *a, const double *b, unsigned rounds,
-		       unsigned quarters)
-{
-	double ratio[ROUNDS_MAX];
-
-	for (unsigned r = 0; r < rounds; r++)
-		ratio[r] = a[r] / b[r];
-	qsort(ratio, rounds, sizeof(*ratio), compare_doubles);
-	return ratio[rounds * quarters / 4];
-}
-
-static bool has_meaning(const struct cp_copy_ops *ops, enum cp_dir dir)
-{
-	return dir == CP_DIR_READ ? ops->read : ops->write;
-}
-
-/* From rates by row and round to one rate a row, and the best. Row 0 is memcpy, which is
- * the best to begin with. */
-static void settle(enum cp_dir dir, unsigned class, double rates[][ROUNDS_MAX])
-{
-	static const double ones[ROUNDS_MAX] = {[0 ... ROUNDS_MAX - 1] = 1};
-	const double lead = 1.0 + CP_COPY_EQUAL_PCT / 100.0;
-	unsigned rounds = plans[class].rounds, top = 0;
-	double ratio[ROWS_MAX], plain = quartile(rates[0], ones, rounds, 2);
-	bool plain_will_do = false;
-
+	cp_rounds_judge(rounds, &verdict);
 	for (unsigned i = 0; i < calibration.nr; i++) {
-		ratio[i] = quartile(rates[i], rates[0], rounds, 2);
-		top = ratio[i] > ratio[top] ? i : top;
+		calibration.rows[i].bytes_per_s[dir][class] = verdict.bytes_per_s[i];
+		calibration.rows[i].fastest[dir][class] = verdict.fastest[i];
 	}
-	for (unsigned i = 0; i < calibration.nr; i++) {
-		bool equal =
-			has_meaning(calibration.rows[i].ops, dir) &&
-			(i == top || quartile(rates[top], rates[i], rounds, 1) <= lead);
-
-		plain_will_do = plain_will_do || (i == 0 && equal);
-		if (equal && !plain_will_do)
-			calibration.best[dir][class] = calibration.rows[i].ops;
-		calibration.rows[i].bytes_per_s[dir][class] =
-			plain * ratio[equal ? top : i];
-	}
+	calibration.best[dir][class] = calibration.rows[verdict.best].ops;
 }
 
 /* What an I/O of fio's runs of this kernel; NULL: nothing in this direction. */
@@ -155,23 +117,27 @@ static cp_copy_fn unfenced(const struct cp_copy_ops *ops, enum cp_dir dir)
 
 static void measure_class(enum cp_dir dir, unsigned class, struct walk *walk)
 {
-	double rates[ROWS_MAX][ROUNDS_MAX] = {{0}};
-	cp_copy_fn fns[ROWS_MAX] = {NULL};
+	struct cp_rounds rounds = {
+		.nr_rows = calibration.nr,
+		.nr_rounds = plans[class].rounds,
+	};
+	cp_copy_fn fns[CP_COPY_ROWS_MAX] = {NULL};
 
 	for (unsigned i = 0; i < calibration.nr; i++)
 		fns[i] = unfenced(calibration.rows[i].ops, dir);
 
-	for (unsigned round = 0; round < plans[class].rounds; round++) {
+	for (unsigned round = 0; round < rounds.nr_rounds; round++) {
 		for (unsigned k = 0; k < calibration.nr; k++) {
 			/* there and back again, so that no kernel always follows the same
 			 * neighbour */
 			unsigned i = round % 2 ? calibration.nr - 1 - k : k;
 
 			if (fns[i])
-				rates[i][round] = measure(fns[i], dir, class, walk);
+				rounds.rates[i][round] =
+					measure(fns[i], dir, class, walk);
 		}
 	}
-	settle(dir, class, rates);
+	keep(dir, class, &rounds);
 }
 
 /* As Linux says it: some virtual machines tell the C library the sum of many caches. */
@@ -211,7 +177,7 @@ static void calibrate(void)
 
 	cp_clock_init();
 	for (const struct cp_copy_ops *ops = cp_copy_table; ops->name; ops++) {
-		if (!ops->virtual_ && ops->present() && calibration.nr < ROWS_MAX)
+		if (!ops->virtual_ && ops->present() && calibration.nr < CP_COPY_ROWS_MAX)
 			calibration.rows[calibration.nr++].ops = ops;
 	}
 	for (unsigned class = 0; class < CP_COPY_CLASSES; class ++)

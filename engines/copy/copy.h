@@ -163,19 +163,22 @@ static inline bool cp_copy_overlap(const void *a, const void *b, size_t len)
 /*
  * Calibration for auto: bytes per second of each present real kernel with its defaults,
  * per direction and class of sizes; docs/method.md says how it is done and what a lead
- * is. Some 120 ms, once per process (thread-safe). A kernel is faster than another by a
- * lead of more than CP_COPY_EQUAL_PCT in three rounds of four; all that the fastest is
- * not faster than have its rate. `best` is one of those: memcpy when it is among them,
- * else the last of the table.
+ * is (rounds.h). Some 150 ms, once per process (thread-safe). `best` is one of the
+ * fastest: memcpy when it is among them, else the last of the table. So it may be slower
+ * than another in bytes_per_s by what the rounds cannot tell from noise, never by what
+ * they can.
  */
-#define CP_COPY_EQUAL_PCT 5
+#define CP_COPY_EQUAL_PCT 2
+#define CP_COPY_ROWS_MAX  24U
 struct cp_copy_calibration {
 	unsigned nr;
 	struct {
 		const struct cp_copy_ops *ops;
-		/* by enum cp_dir; 0 = not in this direction */
+		/* by enum cp_dir; as measured, 0 = not in this direction */
 		double bytes_per_s[2][CP_COPY_CLASSES];
-	} rows[24];
+		/* no other is faster; many are where many are equal */
+		bool fastest[2][CP_COPY_CLASSES];
+	} rows[CP_COPY_ROWS_MAX];
 	const struct cp_copy_ops *best[2][CP_COPY_CLASSES];
 };
 const struct cp_copy_calibration *cp_copy_calibrate(void);
