@@ -12,8 +12,8 @@
 # clock starts: copypath at open, libpmem in a ramp that reaches nearly every page. Where it
 # says "page faults in", there is no ramp: libpmem takes its faults while the clock runs, as it
 # does for whoever runs it, and copypath has taken them before.
-# The order of emulated cache attributes (bench-attributes.sh), the kernels and the fault
-# guard without fio come last.
+# The order of emulated cache attributes (bench-attributes.sh), the kernels, misaligned buffers
+# and the fault guard without fio come last.
 #
 # PAIRS (10), RUNTIME (0.5s), SIZE (256m, of the file on tmpfs) and WHOLE (1g, the same
 # where page faults are in) may be set in the environment. A figure within 3 % of 1 is noise while the machine does other work.
@@ -209,6 +209,9 @@ SIZE=256m bash scripts/bench-attributes.sh "$build" || failed=1
 
 # Every kernel in bio beside itself in a bare loop, without fio, at 2m.
 "$build/engines/queue/t/kernel_bench" || failed=1
+
+# Misaligned buffers beside aligned ones, without fio: nothing is asked of these.
+taskset -c 0 "$build/engines/queue/t/misalign_bench"
 
 # The copy kernels beside memcpy, without fio: nothing is asked of these.
 "$build/engines/copy/t/copy_bench"
