@@ -178,8 +178,10 @@ void cp_report_attr_order_table(const struct cp_report *report,
 				struct cp_report_table *table)
 {
 	static const char *const header[] = {
-		"load",	    "rw",      "by",	 "pairs",
-		"in order", "nearest", "out of order", "geometric mean of the ratio of ratios"};
+		"load",		"rw",
+		"by",		"pairs",
+		"in order",	"nearest",
+		"out of order", "geometric mean of the ratio of ratios"};
 	char words[600];
 
 	cp_report_table_init(
