@@ -54,6 +54,9 @@ struct cp_copy_ops {
 extern const struct cp_copy_ops cp_copy_table[];
 
 const struct cp_copy_ops *cp_copy_find(const char *name);
+/* nt_stores hold in this process: libpmem's environment (PMEM_NO_MOVNT, PMEM_NO_FLUSH)
+ * can have it leave whole lines in the caches. For opening, not for I/Os. */
+bool cp_copy_past_caches(const struct cp_copy_ops *ops);
 /* Why present() is false: "the CPU has no avx2". Returns buf. */
 char *cp_copy_why_absent(const struct cp_copy_ops *ops, char *buf, size_t size);
 

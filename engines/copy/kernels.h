@@ -53,6 +53,8 @@ CP_COPY_LINES_KERNEL(cp_copy_ntload_ldnp);
 
 /* libpmem.c; present when the library can be loaded */
 bool cp_copy_libpmem_present(void);
+/* Its environment may have it store through the caches, and flush nothing. */
+bool cp_copy_libpmem_is_bent(void);
 CP_COPY_KERNEL(cp_copy_libpmem);
 CP_COPY_KERNEL(cp_copy_libpmem_temporal);
 

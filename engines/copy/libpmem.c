@@ -7,6 +7,7 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engines/copy/kernels.h"
@@ -45,6 +46,13 @@ bool cp_copy_libpmem_present(void)
 {
 	pthread_once(&once, load);
 	return pmem.memcpy_ != NULL;
+}
+
+/* Whatever they are set to, and whatever the library, which reads them when it is loaded,
+ * makes of one without the other: all lines are flushed then, which is never wrong. */
+bool cp_copy_libpmem_is_bent(void)
+{
+	return getenv("PMEM_NO_MOVNT") || getenv("PMEM_NO_FLUSH");
 }
 
 static size_t copy(void *dst, const void *src, size_t len, unsigned how)

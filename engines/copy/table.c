@@ -251,6 +251,11 @@ const struct cp_copy_ops *cp_copy_find(const char *name)
 	return NULL;
 }
 
+bool cp_copy_past_caches(const struct cp_copy_ops *ops)
+{
+	return ops->nt_stores && !(ops->library && cp_copy_libpmem_is_bent());
+}
+
 static int unknown_name(const char *name, struct cp_err *err)
 {
 	const char *words[NR_ROWS + 1];
