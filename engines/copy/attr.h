@@ -24,7 +24,8 @@
  * last one (16 bytes) runs wherever cp_attr_lacks() is NULL. Kernels obey cp_copy_fn
  * (copy.h), with one exception that is the point of it: a WC store ends without a fence,
  * so other threads are promised its bytes only after this thread's next fence or locked
- * instruction. The thread that copied always sees them. */
+ * instruction, which is the caller's as on real WC memory (cp_copy_settle()). The thread
+ * that copied always sees them. */
 struct cp_attr_row {
 	enum cp_attr attr;
 	const char *word; /* memcpy, nt-both or nti */

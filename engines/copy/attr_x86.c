@@ -36,7 +36,9 @@ const char *cp_attr_cpuid_lacks(uint32_t leaf1_ecx, uint32_t leaf7_ebx)
 #define UC_NT_LINES 8U /* non-temporal line stores between two fences */
 #define SEQUENCE    __attribute__((always_inline, target(NARROW))) static inline void
 
-/* A partial line. The fences are those of the whole lines, explained there. */
+/* A partial line, as uc_load() has whole ones: MFENCE, the line has left the cache and
+ * what was stored to it is visible in memory to every thread before it is loaded; LFENCE,
+ * no store is made visible, later loads wait for these. */
 __attribute__((target(NARROW))) static void
 uc_load_part(unsigned char *dst, const unsigned char *src, size_t len)
 {
@@ -169,7 +171,8 @@ SEQUENCE wc_load(unsigned char *dst, const unsigned char *src, size_t len, line_
 }
 
 /* WC store: through the write-combining buffers, which drain when they like. There is no
- * fence, and nobody but this thread is promised to see the bytes (attr.h). */
+ * fence, and nobody but this thread is promised to see the bytes before its caller fences
+ * (attr.h). */
 SEQUENCE wc_store(unsigned char *dst, const unsigned char *src, size_t len, line_fn line)
 {
 	struct span span = split(dst, len);

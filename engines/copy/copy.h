@@ -10,10 +10,13 @@
  *
  * Ordering: a kernel with NT stores ends with SFENCE, so that its stores are visible to
  * any thread that sees the completion of the I/O (cp_copy_opts.unfenced leaves that to
- * the caller); plain stores need none on x86. A kernel with NT stores uses them for whole
- * lines of dst only: the bytes before the first and behind the last are in the cache
- * afterwards. Durability is not promised here: flush.h says what stands behind a copy for
- * that.
+ * the caller). Ordinary stores have no fence behind them: to write-back, write-through
+ * and uncached memory they are visible in order on x86. To write-combining memory they
+ * are not, and are the caller's to cp_copy_settle() before it says that they are done:
+ * kernels do not know what memory they store to. A kernel with NT stores uses them for
+ * whole lines of dst only: the bytes before the first and behind the last are in the
+ * cache afterwards. Durability is not promised here: flush.h says what stands behind a
+ * copy for that.
  *
  * Kernels may be left at any access to dst or src (guard.h): they keep no state, take no
  * lock and allocate nothing. Threading: any. Binding is done at open, never per I/O.
@@ -90,8 +93,8 @@ struct cp_copy_opts {
 	enum cp_attr attr;	   /* of the far side: what cp_copy_bind() is given */
 	/* Leave out the fence behind NT stores, where the kernel has a function without
 	 * (those of this suite, without prefetch). Other threads are then promised the
-	 * bytes only behind the next locked instruction or cp_copy_settle() of the thread
-	 * that copied; that thread itself sees them at once. */
+	 * bytes only when they see what the thread that copied stored by, or behind, its
+	 * next locked instruction or cp_copy_settle(); that thread sees them at once. */
 	bool unfenced;
 };
 
@@ -145,8 +148,9 @@ int cp_copy_bind_sizes(const char *name, enum cp_dir dir, const struct cp_copy_o
 int cp_copy_check_opts(const char *name, enum cp_dir dir, const struct cp_copy_opts *opts,
 		       struct cp_err *err);
 
-/* Every store of unfenced copies that this thread made is visible to whoever sees a store
- * that this thread makes from now on (SFENCE). */
+/* Every store of this thread's copies, NT stores without their fence and ordinary stores
+ * to write-combining memory among them, is visible to whoever sees a store that this
+ * thread makes from now on (SFENCE). */
 void cp_copy_settle(void);
 
 /* The order of the row that fn is the function of, or a variant of; 0 when it is of none.

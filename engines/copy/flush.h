@@ -87,7 +87,10 @@ int cp_flush_resolve(const struct cp_arm *arm, unsigned present, bool auto_flush
 int cp_flush_check(const struct cp_arm *arm, enum cp_attr attr, unsigned present,
 		   struct cp_err *err);
 
-/* Loads of this thread before it are done before its flushes behind it. */
+/* Loads of this thread before it are done before its flushes behind it: a store of
+ * another thread or a device that such a load saw, or that was visible before it, is in
+ * the line that is written back. CLWB and CLFLUSHOPT are in no order with earlier loads.
+ */
 static inline void cp_fence_loads(void)
 {
 #if defined(__x86_64__)

@@ -140,7 +140,8 @@ bool cp_guard_leave(const siginfo_t *info, void *context)
 		return false;
 #ifdef __x86_64__
 	/* NT stores of the bytes that are claimed must be visible to whoever sees the
-	 * completion of this I/O, and the kernel did not reach its own fence. */
+	 * completion of this I/O, and durable before it where engines/queue/persist.c
+	 * promises that: the kernel did not reach its own fence. */
 	__builtin_ia32_sfence();
 #endif
 	leave(rec, context, residue);

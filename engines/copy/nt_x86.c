@@ -74,7 +74,9 @@ CP_COPY_DEFINE_NT(cp_copy_movdir64b, MOVDIR64B, step_movdir64b, dst,
 
 void cp_copy_settle(void)
 {
-	fence();
+	/* NT stores of kernels without their fence, and stores to WC memory: copy.h says
+	 * to whom they are visible now. */
+	_mm_sfence();
 }
 
 #else
@@ -85,9 +87,11 @@ CP_COPY_ABSENT(cp_copy_nt_avx2)
 CP_COPY_ABSENT(cp_copy_nt_avx512)
 CP_COPY_ABSENT(cp_copy_movdir64b)
 
-/* no kernel here leaves a fence out */
+/* No kernel here leaves a fence out; what it stored to memory that is not cached is to be
+ * visible to whoever sees a later store of this thread. */
 void cp_copy_settle(void)
 {
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * Copies with ordinary loads and stores: REP MOVSB, which the microcode widens, and
  * vector loops in three widths. Stores are aligned to lines, loads may be unaligned. No
- * fence: ordinary stores are visible in order on x86.
+ * fence: ordinary stores are visible in order on x86, but to write-combining memory,
+ * where the fence is the caller's (copy.h).
  */
 #include "engines/copy/variants.h"
 
