@@ -177,9 +177,6 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 	if (rc)
 		goto out_guard;
 	rc = cp_dev_persist_open(dev, err);
-	/* what a write promises rests on the fence at its end */
-	dev->unfenced = cfg->locked_handover && !strcmp(dev->arm.dma, "none") &&
-			!dev->flush.active;
 	if (!rc)
 		rc = cp_dev_routes(dev, err);
 	if (!rc)

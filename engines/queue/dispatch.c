@@ -20,10 +20,9 @@ void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *rou
 	size_t residue = cp_guard_copy(route->copy[io->dir][class], read ? near : far,
 				       read ? far : near, len, io->dir, sub->dev->attr);
 
-	if (__builtin_expect(sub->dev->flush.active, 0) && !read)
-		residue = cp_sub_flush(
-			sub, far, len, residue,
-			sub->dev->kernels[route->kernel[CP_DIR_WRITE][class]]);
+	if (__builtin_expect(sub->dev->behind_writes, 0) && !read)
+		residue = cp_sub_written(sub, far, len, residue,
+					 route->kernel[CP_DIR_WRITE][class]);
 	if (residue) {
 		io->residue += residue;
 		io->error = EIO;
@@ -75,7 +74,8 @@ unsigned cp_hctx_reap(struct cp_sub *sub)
 			pthread_cond_broadcast(&hctx->cond);
 		return n;
 	}
-	/* All are this submitter's: one store hands over the lot. */
+	/* All are this submitter's: one store hands over the lot. Its release makes the
+	 * slots, and the bytes that the engine moved, visible to the owner's acquire. */
 	unsigned tail = atomic_load_explicit(&sub->done_tail, memory_order_relaxed);
 
 	for (unsigned i = 0; i < n; i++) {
@@ -211,14 +211,15 @@ static void dispatch_dma(struct cp_sub *sub, struct cp_io *io,
 	cp_hctx_unlock(hctx);
 }
 
-/* A cache flush covers what has completed, and fio sends it while writes are in flight:
- * wait for those of this submitter first.
- * behind: I/Os of the batch that come after it. */
+/* A sync covers what has completed (queue.h says whose), and fio sends it while writes
+ * are in flight: wait for those of this submitter first. behind: I/Os of the batch that
+ * come after it. */
 static void dispatch_sync(struct cp_sub *sub, struct cp_io *io, unsigned behind)
 {
 	struct cp_hctx *hctx = sub->hctx;
 
 	for (;;) {
+		/* acquire: as in nr_done() of sub.c */
 		unsigned done =
 			atomic_load_explicit(&sub->done_tail, memory_order_acquire) -
 			sub->done_head;
@@ -233,8 +234,7 @@ static void dispatch_sync(struct cp_sub *sub, struct cp_io *io, unsigned behind)
 		if (!n)
 			cp_sub_wait(sub);
 	}
-	if (sub->dev->unfenced)
-		cp_copy_settle(); /* what is flushed must be there */
+	cp_sub_settle_own(sub);
 	io->error = -cp_media_sync(&sub->dev->media, 0, sub->dev->media.bytes);
 	cp_hctx_lock(hctx);
 	cp_sub_done(sub, io);

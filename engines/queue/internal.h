@@ -55,12 +55,15 @@ struct cp_dev {
 	enum cp_attr attr;   /* what copies emulate; wb where `mapped` is native */
 	const char *attr_provenance;
 	struct cp_flush flush; /* behind writes; zeros where none will be */
+	bool behind_writes;    /* something is: see cp_sub_written() */
 	bool mq, irq, ring_full_cpu, simulated;
-	bool unfenced; /* copies end without a fence; see cp_dev_cfg.locked_handover */
+	bool unfenced; /* copies may end without a fence; see cp_dev_cfg.locked_handover
+			*/
 
 	const struct cp_dma_ops *dma; /* NULL: none */
 	unsigned nr_kernels;	      /* that routes use */
 	const struct cp_copy_ops *kernels[CP_KERNELS_MAX];
+	uint32_t past_caches; /* a bit each: cp_copy_past_caches() */
 	unsigned nr_hctx;
 	struct cp_hctx *hctxs;
 	uint16_t map[CP_TOPO_CPUS_MAX];
@@ -107,8 +110,10 @@ struct cp_sub {
 	clockid_t cpu_clock; /* of the submitting thread */
 	int seen;	     /* of dev->window */
 	bool measuring;
-	bool flushed;	/* what the device has behind writes was done, in this window */
-	bool fence_due; /* flushed, and not yet fenced */
+	/* What was executed behind writes in this window: a flush, dev->flush.fence, and
+	 * an SFENCE that a copy with NT stores brought along. */
+	bool flushed, fenced, fenced_by_copy;
+	bool fence_due;		  /* flushed, and not yet fenced */
 	uint32_t kernels_used[2]; /* by direction, a bit each */
 	uint64_t window_ticks;
 	uint64_t start_ns, start_cpu_ns;
@@ -180,11 +185,21 @@ void cp_dev_note(struct cp_dev *dev, const char *note);
 /* persist.c: behind writes. check: what can be told before the media is open. */
 int cp_dev_persist_check(const struct cp_dev *dev, struct cp_err *err);
 int cp_dev_persist_open(struct cp_dev *dev, struct cp_err *err);
-/* Only where dev->flush.active. After a copy by `kernel` that left a residue: flush what
- * arrived. Returns the residue, which is all when the flush faulted. In mq the fence is
- * left to cp_sub_settle(). */
-size_t cp_sub_flush(struct cp_sub *sub, unsigned char *far, size_t len, size_t residue,
-		    const struct cp_copy_ops *kernel);
+/* Only where dev->behind_writes. After a copy by `kernel`, an index, that left a residue:
+ * flush what arrived, or have it visible where it is write-combining memory. Returns the
+ * residue, which is all when the flush faulted. In mq the fence behind flushes is left to
+ * cp_sub_settle(). */
+size_t cp_sub_written(struct cp_sub *sub, unsigned char *far, size_t len, size_t residue,
+		      unsigned kernel);
+/* Before a sync: the submitter's own NT stores, and its stores to write-combining memory,
+ * that have no fence behind them are visible to whoever sees what the sync stores or asks
+ * of the kernel from now on: they are in what is synced. Those of other submitters are
+ * not this thread's to fence; see cp_io.sync. */
+static inline void cp_sub_settle_own(const struct cp_sub *sub)
+{
+	if (sub->dev->unfenced)
+		cp_copy_settle();
+}
 /* I/Os that are about to be handed back: flush what channels wrote, and fence. */
 void cp_sub_settle(struct cp_sub *sub, struct cp_io *const *ios, unsigned n);
 void cp_sub_persist_report(const struct cp_sub *sub, struct cp_proof *proof);
@@ -197,7 +212,10 @@ int cp_dev_channel(struct cp_dev *dev, struct cp_hctx *hctx, int cpu_index,
 		   struct cp_err *err);
 uint64_t cp_dev_engine_cpu_ns(struct cp_dev *dev);
 
-/* The release makes the slot, and all the I/O's bytes, visible to the owner's acquire. */
+/* The release makes the slot, and the bytes that an engine moved, which are visible to
+ * the thread that reaped, visible to the owner's acquire. Bytes that the CPU copied are
+ * the owner's own stores: cp_dev_cfg.locked_handover says who else sees them, and when.
+ */
 static inline void cp_sub_done(struct cp_sub *sub, struct cp_io *io)
 {
 	unsigned tail = atomic_load_explicit(&sub->done_tail, memory_order_relaxed);
@@ -251,7 +269,8 @@ static inline void cp_io_account(struct cp_sub *sub, struct cp_io *const *ios, u
 
 void cp_sub_window(struct cp_sub *sub, int window);
 
-/* Has the device's window opened or closed? Looked at with every I/O handed in. */
+/* Has the device's window opened or closed? Looked at with every I/O handed in.
+ * acquire: what the opener or closer of measure.c stored before is visible. */
 static inline void cp_sub_watch(struct cp_sub *sub)
 {
 	int window = atomic_load_explicit(&sub->dev->window, memory_order_acquire);

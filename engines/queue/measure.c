@@ -34,6 +34,8 @@ static void start_counting(struct cp_sub *sub)
 	sub->bytes_moved = 0;
 	sub->bytes_offloaded = 0;
 	sub->flushed = false;
+	sub->fenced = false;
+	sub->fenced_by_copy = false;
 	if (!sub->dev->mq)
 		sub->proof.effective_iodepth = 1;
 	sub->measuring = true;
@@ -59,6 +61,7 @@ static void open_window(struct cp_dev *dev)
 	dev->start_ns = cp_now_ns();
 	dev->start_process_ns = cp_process_cpu_ns();
 	dev->start_engine_ns = cp_dev_engine_cpu_ns(dev);
+	/* release: the start_* above are visible to the submitter that sees it open */
 	atomic_store_explicit(&dev->window, WINDOW_OPEN, memory_order_release);
 }
 
@@ -82,6 +85,8 @@ static void close_window(struct cp_dev *dev, struct cp_sub *first)
 		sub->dev_process_ns = first->dev_process_ns;
 		sub->dev_engine_ns = first->dev_engine_ns;
 	}
+	/* release: its submitters' end_* and dev_* above are visible to each of them that
+	 * sees it closed */
 	atomic_store_explicit(&dev->window, WINDOW_CLOSED, memory_order_release);
 }
 

@@ -30,11 +30,18 @@ int cp_dev_persist_check(const struct cp_dev *dev, struct cp_err *err)
 int cp_dev_persist_open(struct cp_dev *dev, struct cp_err *err)
 {
 	const struct cp_media *media = &dev->media;
+	/* Nobody but the submitter reads what it stored before a lock says so. */
+	bool locked = dev->cfg.locked_handover && !strcmp(dev->arm.dma, "none");
+	int rc = 0;
 
-	if (!dev->cfg.dir_used[CP_DIR_WRITE])
-		return 0;
-	return cp_flush_resolve(&dev->arm, cp_flush_present(),
-				media->persistent && media->auto_flush, &dev->flush, err);
+	if (dev->cfg.dir_used[CP_DIR_WRITE])
+		rc = cp_flush_resolve(&dev->arm, cp_flush_present(),
+				      media->persistent && media->auto_flush, &dev->flush,
+				      err);
+	/* what a write promises rests on the fence at its end */
+	dev->unfenced = locked && !dev->flush.active;
+	dev->behind_writes = dev->flush.active || (dev->mapped == CP_ATTR_WC && !locked);
+	return rc;
 }
 
 static void fence_now(struct cp_sub *sub)
@@ -44,32 +51,54 @@ static void fence_now(struct cp_sub *sub)
 	 * before the store that tells anybody that they are done. */
 	cp_fence(sub->dev->flush.fence);
 	sub->fence_due = false;
+	sub->fenced = true;
 }
 
-size_t cp_sub_flush(struct cp_sub *sub, unsigned char *far, size_t len, size_t residue,
-		    const struct cp_copy_ops *kernel)
+/*
+ * past_caches: NT stores of whole lines left nothing in a cache, and partial lines were
+ * stored by ordinary stores. Behind either is a fence that the copy brought along: the
+ * kernel's own SFENCE, which cp_dev_persist_open() keeps where this is called, or that of
+ * cp_guard_leave() when a fault ended the copy before it. It has all stores of the bytes
+ * that arrived in the platform's persistence domain, as far as no cache holds them,
+ * before any store behind it, of which the one that reports the completion is the first.
+ */
+static size_t flush_copied(struct cp_sub *sub, unsigned char *far, size_t len,
+			   size_t residue, bool past_caches)
 {
 	const struct cp_dev *dev = sub->dev;
 	const struct cp_flush *flush = &dev->flush;
 	size_t arrived = len - residue;
 	bool partial = (((uintptr_t)far | arrived) & (CP_LINE_BYTES - 1)) != 0;
+	bool cached = !past_caches || partial;
 
 	if (!arrived)
 		return residue;
-	sub->flushed = true;
-	/* NT stores of whole lines left nothing in the cache, and the kernel's own fence,
-	 * which dev.c keeps where this is called, is an SFENCE behind them. */
-	if (kernel->nt_stores && !partial && flush->fence != CP_FENCE_MFENCE)
-		return residue;
-	if (flush->ops) {
-		cp_copy_fn fn = kernel->nt_stores ? flush->ops->edges : flush->ops->all;
+	if (flush->ops && cached) {
+		cp_copy_fn fn = past_caches ? flush->ops->edges : flush->ops->all;
 
 		if (cp_guard_copy(fn, far, far, arrived, CP_DIR_WRITE, dev->attr))
 			return len;
+		sub->flushed = true;
 	}
+	sub->fenced_by_copy |= past_caches;
+	if (!cached && flush->fence != CP_FENCE_MFENCE)
+		return residue;
 	sub->fence_due = flush->fence != CP_FENCE_NONE;
 	if (!dev->mq && sub->fence_due)
 		fence_now(sub);
+	return residue;
+}
+
+size_t cp_sub_written(struct cp_sub *sub, unsigned char *far, size_t len, size_t residue,
+		      unsigned kernel)
+{
+	if (sub->dev->flush.active)
+		return flush_copied(sub, far, len, residue,
+				    sub->dev->past_caches & 1U << kernel);
+	/* Stores to write-combining memory, ordinary ones too, may be in this CPU's
+	 * buffers yet, in no order with the store that reports the completion: they are
+	 * visible to every thread and engine that sees it. */
+	cp_copy_settle();
 	return residue;
 }
 
@@ -81,11 +110,14 @@ static void flush_offloaded(struct cp_sub *sub, struct cp_io *io)
 	unsigned char *far = sub->dev->far + io->offset;
 	size_t len = (size_t)(io->bytes - io->fallback_bytes);
 
-	sub->flushed = true;
 	sub->fence_due = flush->fence != CP_FENCE_NONE;
-	if (!flush->ops ||
-	    !cp_guard_copy(flush->ops->all, far, far, len, CP_DIR_WRITE, sub->dev->attr))
+	if (!flush->ops)
 		return;
+	if (!cp_guard_copy(flush->ops->all, far, far, len, CP_DIR_WRITE,
+			   sub->dev->attr)) {
+		sub->flushed = true;
+		return;
+	}
 	io->error = EIO;
 	io->residue = io->bytes;
 	io->dma_bytes = 0;
@@ -98,8 +130,10 @@ void cp_sub_settle(struct cp_sub *sub, struct cp_io *const *ios, unsigned n)
 	for (unsigned i = 0; i < n && !sub->dev->simulated; i++) {
 		if (ios[i]->dir != CP_DIR_WRITE || !ios[i]->dma_bytes)
 			continue;
-		/* The loads that saw the completions are done before a flush begins:
-		 * CLWB and CLFLUSHOPT are in no order with earlier loads. */
+		/* The loads that saw the completions, and so the engine's stores to the
+		 * ranges, are done before a flush begins: CLWB and CLFLUSHOPT are in no
+		 * order with earlier loads, and would write back a line that the engine
+		 * had yet to store to. */
 		if (first)
 			cp_fence_loads();
 		first = false;
@@ -117,9 +151,10 @@ void cp_sub_persist_report(const struct cp_sub *sub, struct cp_proof *proof)
 	proof->persistent = -1;
 	if (flush->promised)
 		proof->persistent = dev->media.persistent && !dev->simulated;
-	if (!sub->flushed)
-		return;
-	snprintf(proof->flush, sizeof(proof->flush), "%s",
-		 flush->ops ? flush->ops->name : "");
-	snprintf(proof->fence, sizeof(proof->fence), "%s", cp_fence_name(flush->fence));
+	/* what was executed, not what was bound: there may have been nothing to do */
+	if (sub->flushed)
+		snprintf(proof->flush, sizeof(proof->flush), "%s", flush->ops->name);
+	if (sub->fenced || sub->fenced_by_copy)
+		snprintf(proof->fence, sizeof(proof->fence), "%s",
+			 cp_fence_name(sub->fenced ? flush->fence : CP_FENCE_SFENCE));
 }

@@ -68,11 +68,16 @@ struct cp_dev_cfg {
 	uint32_t jobs;	  /* submitters that will share it */
 	uint32_t iodepth; /* of each, as asked: jobs x iodepth is the policy's load */
 	bool timed;	  /* submitters run by the clock: they share one window */
-	/* Whoever sees a completion in another thread sees it behind a lock that the
-	 * submitter took after it was handed back: that is a locked instruction, and on
-	 * x86 those order NT stores too. Then no SFENCE waits for the write-combining
-	 * buffers behind each copy. Heeded where nothing else but the submitter reads:
-	 * without a DMA engine. */
+	/* Another thread reads far bytes, or syncs them, only behind a lock that the
+	 * submitter took after their I/O was handed back. That is a locked instruction,
+	 * and on x86 those drain NT stores and stores to write-combining memory as SFENCE
+	 * does (docs/method.md, Copy kernels, has the sources): such stores of copies are
+	 * visible to that thread without a fence behind each copy. Heeded where nothing
+	 * else but the submitter reads: without a DMA engine.
+	 *
+	 * false: the bytes of an I/O are visible to whoever sees, by any means, that it
+	 * was handed back. NT kernels keep their SFENCE, and under wc, where ordinary
+	 * stores wait in buffers too, there is one behind each write. */
 	bool locked_handover;
 	bool policy_force;	    /* use a policy of another fingerprint */
 	const char *fio_version;    /* for the fingerprint; "" outside fio */
@@ -85,8 +90,13 @@ struct cp_io {
 	uint64_t offset; /* in the media */
 	uint64_t bytes;
 	enum cp_dir dir;
-	bool sync; /* no data: wait for what this submitter has in flight, then
-		      cp_media_sync() */
+	/* No data: wait for what this submitter has in flight, then cp_media_sync(). It
+	 * covers what this submitter was handed back or has in flight, and of others the
+	 * I/Os whose bytes are visible to it: with locked_handover those whose
+	 * completion it learned behind the lock, without it all whose completion it saw.
+	 * What another submitter has in flight, or wrote under locked_handover and told
+	 * nobody of, may be in that CPU's buffers yet. */
+	bool sync;
 	void *user;
 
 	/* filled when handed back */

@@ -19,6 +19,8 @@ static uint8_t kernel_index(struct cp_dev *dev, const struct cp_copy_ops *ops)
 	/* the table of kernels is shorter than this */
 	assert(dev->nr_kernels < CP_KERNELS_MAX);
 	dev->kernels[dev->nr_kernels] = ops;
+	if (cp_copy_past_caches(ops))
+		dev->past_caches |= 1U << dev->nr_kernels;
 	return (uint8_t)dev->nr_kernels++;
 }
 

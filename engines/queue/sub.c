@@ -30,8 +30,7 @@ void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
 	io_start(sub, io);
 	io->submit_ticks = cp_ticks();
 	if (io->sync) {
-		if (dev->unfenced)
-			cp_copy_settle(); /* what is flushed must be there */
+		cp_sub_settle_own(sub);
 		io->error = -cp_media_sync(&dev->media, 0, dev->media.bytes);
 		return;
 	}
@@ -107,6 +106,8 @@ void cp_sub_commit(struct cp_sub *sub)
 		sub->proof.effective_iodepth = sub->in_flight;
 }
 
+/* acquire: slots, and the bytes of their I/Os, that whoever reaped the channel stored
+ * before its release in cp_sub_done() or cp_hctx_reap() are visible to the owner. */
 static unsigned nr_done(const struct cp_sub *sub)
 {
 	return atomic_load_explicit(&sub->done_tail, memory_order_acquire) -

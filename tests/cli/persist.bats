@@ -38,12 +38,15 @@ workload() {
 		for way in "sync --copy=memcpy" "sync --copy=nt --bs=1000" \
 			"async --path=cpu --copy=nt --iodepth=8 --fence=mfence" \
 			"async --path=dma --dma=sw --iodepth=8"; do
+			named=${flush/none/$best}
+			# whole lines past the caches: nothing is left to flush
+			[[ $way != *"copy=nt --iodepth"* ]] || named=
 			# shellcheck disable=SC2086 # options
 			engine $way --rw=randwrite --verify=crc32c --verify_fatal=1 \
 				--persist=auto "--flush=$flush"
 			[ "$(jq '.jobs[0].error' out.json)" -eq 0 ]
 			[ "$(jq '.proof.errors' side)" -eq 0 ]
-			[ "$(jq -r '.proof.flush' side)" = "${flush/none/$best}" ]
+			[ "$(jq -r '.proof.flush' side)" = "$named" ]
 			[ "$(jq '.proof.persistent' side)" = false ]
 		done
 	done

@@ -84,6 +84,8 @@ static void open_row(struct row *row, const char *path, uint64_t bytes)
 		.segment = CP_SEGMENT_DEFAULT,
 		.jobs = 1,
 		.iodepth = 1,
+		/* as under fio: only this thread reads */
+		.locked_handover = true,
 		.fio_version = "",
 		.topo = &topo,
 	};

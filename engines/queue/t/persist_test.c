@@ -73,12 +73,9 @@ static bool can_flush(void)
 }
 
 /* A device whose flushes are noted, where it has any. */
-static struct rig rig_noting_at(const char *settings, uint32_t misalign_far)
+static struct rig rig_noting_cfg(const struct cp_dev_cfg *cfg)
 {
-	struct cp_dev_cfg cfg = config(settings);
-
-	cfg.misalign_far = misalign_far;
-	struct rig rig = rig_open(&cfg);
+	struct rig rig = rig_open(cfg);
 
 	memset(&seen, 0, sizeof(seen));
 	seen.base = rig.dev->far;
@@ -86,6 +83,14 @@ static struct rig rig_noting_at(const char *settings, uint32_t misalign_far)
 		rig.dev->flush.ops = &noting;
 	cp_sub_measure_begin(rig.sub);
 	return rig;
+}
+
+static struct rig rig_noting_at(const char *settings, uint32_t misalign_far)
+{
+	struct cp_dev_cfg cfg = config(settings);
+
+	cfg.misalign_far = misalign_far;
+	return rig_noting_cfg(&cfg);
 }
 
 static struct rig rig_noting(const char *settings)
@@ -150,6 +155,41 @@ static void cpu_ranges(void **state)
 		assert_int_equal(seen.stale, 0);
 		assert_false(rig.sub->fence_due);
 		rig_close(&rig);
+	}
+}
+
+/* Description: libpmem counts as NT stores only when its environment leaves it at that;
+ * else all lines are flushed behind it, and fenced. */
+static void libpmem_is_flushed_when_bent(void **state)
+{
+	static const char *const bends[] = {NULL, "PMEM_NO_MOVNT", "PMEM_NO_FLUSH"};
+	char note[64];
+
+	(void)state;
+	if (!can_flush())
+		skip();
+	if (!cp_copy_find("libpmem")->present()) {
+		print_message(
+			"not asserted: %s\n",
+			cp_copy_why_absent(cp_copy_find("libpmem"), note, sizeof(note)));
+		skip();
+	}
+	struct cp_dev_cfg cfg = config("copy=libpmem persist=auto");
+
+	cfg.dir_used[CP_DIR_READ] = false;
+	for (size_t i = 0; i < NR_OF(bends); i++) {
+		if (bends[i])
+			assert_int_equal(setenv(bends[i], "1", 1), 0);
+		struct rig rig = rig_noting_cfg(&cfg);
+		struct cp_io io = io_at(0, 4096, BS, CP_DIR_WRITE);
+
+		one(&rig, &io, false);
+		assert_int_equal(seen.all, bends[i] != NULL);
+		assert_int_equal(seen.edges, 0);
+		assert_int_equal(rig.sub->fenced, bends[i] != NULL);
+		rig_close(&rig);
+		if (bends[i])
+			unsetenv(bends[i]);
 	}
 }
 
@@ -354,9 +394,10 @@ static void cut_before_the_flush(void **state)
 	close(fd);
 }
 
-/* Description: the proof names the instruction and the fence that stood behind the
- * writes, and that the memory is not persistent; nothing where nothing was asked for, and
- * nothing of reads. */
+/* Description: the proof names the instruction and the fence that were executed behind
+ * the writes, the SFENCE of NT stores where there was no other, and that the memory is
+ * not persistent; nothing where nothing was asked for, and nothing of reads. fence_test.c
+ * looks at what is executed. */
 static void proof_says_what(void **state)
 {
 	static const struct {
@@ -367,7 +408,9 @@ static void proof_says_what(void **state)
 	} cases[] = {
 		{"copy=memcpy", CP_DIR_WRITE, "", "", -1},
 		{"copy=memcpy persist=auto", CP_DIR_WRITE, "*", "sfence", 0},
-		{"copy=nt persist=auto", CP_DIR_WRITE, "*", "sfence", 0},
+		{"copy=nt persist=auto", CP_DIR_WRITE, "", "sfence", 0},
+		{"copy=nt persist=auto fence=mfence", CP_DIR_WRITE, "", "mfence", 0},
+		{"copy=nt flush=clflush", CP_DIR_WRITE, "", "sfence", -1},
 		{"copy=memcpy persist=auto fence=mfence", CP_DIR_WRITE, "*", "mfence", 0},
 		{"copy=memcpy flush=clflush", CP_DIR_WRITE, "clflush", "", -1},
 		{"copy=memcpy flush=clflush persist=auto", CP_DIR_WRITE, "clflush", "",
@@ -455,6 +498,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cpu_ranges),
+		cmocka_unit_test(libpmem_is_flushed_when_bent),
 		cmocka_unit_test(dma_before_completion),
 		cmocka_unit_test(kernels_keep_their_fence),
 		cmocka_unit_test(not_before_the_owner),
