@@ -356,6 +356,38 @@ static void fault_claims_nothing(void **state)
 	}
 }
 
+/* Description: of an NT write that faults half way the whole lines that are claimed have
+ * nothing to be flushed; the fence named for them is the guard's, since the kernel did
+ * not reach its own. */
+static void faulted_copy_is_fenced(void **state)
+{
+	char file[32];
+	struct cp_dev_cfg cfg = config("copy=nt persist=auto");
+	struct cp_io io = io_at(0, MEDIA_BYTES / 2 - 4096, BS, CP_DIR_WRITE);
+	int fd = memfd_create("far", 0);
+
+	(void)state;
+	if (!can_flush())
+		skip();
+	assert_int_equal(ftruncate(fd, MEDIA_BYTES), 0);
+	snprintf(file, sizeof(file), "/proc/self/fd/%d", fd);
+	cfg.media = "file";
+	cfg.filename = file;
+	struct rig rig = rig_noting_cfg(&cfg);
+
+	assert_int_equal(ftruncate(fd, MEDIA_BYTES / 2), 0);
+	one(&rig, &io, false);
+	assert_int_equal(io.error, EIO);
+	assert_true(io.residue >= BS - 4096 && io.residue < BS);
+	struct cp_proof proof = proof_of(&rig);
+
+	assert_int_equal(seen.all + seen.edges, 0);
+	assert_string_equal(proof.flush, "");
+	assert_string_equal(proof.fence, "sfence");
+	rig_close(&rig);
+	close(fd);
+}
+
 /* Description: a file that is cut between a DMA write's end and its flush is EIO for that
  * write alone, and nothing of it is claimed. */
 static void cut_before_the_flush(void **state)
@@ -504,6 +536,7 @@ int main(void)
 		cmocka_unit_test(not_before_the_owner),
 		cmocka_unit_test(simulated_is_not_flushed),
 		cmocka_unit_test(fault_claims_nothing),
+		cmocka_unit_test(faulted_copy_is_fenced),
 		cmocka_unit_test(cut_before_the_flush),
 		cmocka_unit_test(proof_says_what),
 		cmocka_unit_test(refused_at_open),
