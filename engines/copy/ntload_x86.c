@@ -13,12 +13,11 @@
 
 CP_COPY_INLINE void fence(enum cp_attr attr)
 {
-	/* Off write-back memory, stores to src by other agents that came before this I/O
-	 * must be visible to the loads below, and a streaming buffer may hold an older
-	 * line (Intel SDM volume 1, 12.10.3): MFENCE. On write-back memory the cache is
-	 * coherent and loads are ordered. attr is what the caller plays: under a native
-	 * attribute the queue says wb, and docs/method.md what that leaves open. */
-	if (attr != CP_ATTR_WB)
+	/* On write-combining memory, stores to src by other agents that came before this
+	 * I/O must be visible to the loads below, and a streaming buffer may hold an
+	 * older line (Intel SDM volume 1, 12.10.3): MFENCE. Elsewhere a MOVNTDQA is a
+	 * load like any other, and loads are ordered. */
+	if (attr == CP_ATTR_WC)
 		_mm_mfence();
 }
 

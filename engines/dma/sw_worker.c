@@ -59,6 +59,8 @@ static void transact(const struct sw_worker *worker, struct sw_slot *slot)
 	struct cp_dma_chan *chan = worker->chan;
 	cp_copy_fn copy = slot->copy;
 	unsigned char *far = slot->far;
+	/* wc: kernels with NT loads begin with a fence (engines/copy/ntload_x86.c) */
+	enum cp_attr attr = chan->drain ? CP_ATTR_WC : CP_ATTR_WB;
 	size_t left = slot->len;
 
 	slot->result = CP_DMA_OK;
@@ -74,10 +76,10 @@ static void transact(const struct sw_worker *worker, struct sw_slot *slot)
 		}
 		if (slot->dir == CP_DIR_READ)
 			residue = cp_guard_copy(copy, sg->addr, far, sg->len, CP_DIR_READ,
-						CP_ATTR_WB);
+						attr);
 		else
 			residue = cp_guard_copy(copy, far, sg->addr, sg->len,
-						CP_DIR_WRITE, CP_ATTR_WB);
+						CP_DIR_WRITE, attr);
 		left -= sg->len - residue;
 		far += sg->len;
 		if (residue)

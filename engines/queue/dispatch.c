@@ -18,7 +18,7 @@ void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *rou
 
 	sub->kernels_used[io->dir] |= 1U << route->kernel[io->dir][class];
 	size_t residue = cp_guard_copy(route->copy[io->dir][class], read ? near : far,
-				       read ? far : near, len, io->dir, sub->dev->attr);
+				       read ? far : near, len, io->dir, sub->dev->mapped);
 
 	if (__builtin_expect(sub->dev->behind_writes, 0) && !read)
 		residue = cp_sub_written(sub, far, len, residue,

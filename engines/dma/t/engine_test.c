@@ -1,11 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Finding DMA engines, their settings, and what each promises beyond the contract. */
+#include "engines/dma/sw.h"
 #include "engines/dma/t/rig.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+
+static _Atomic enum cp_attr seen_attr;
+
+static size_t note_attr(void *dst, const void *src, size_t len, enum cp_dir dir,
+			enum cp_attr attr)
+{
+	(void)dst;
+	(void)src;
+	(void)len;
+	(void)dir;
+	seen_attr = attr;
+	return 0;
+}
+
+/* Description: kernels are told of far memory that is write-combining, where those with
+ * NT loads begin with a fence. */
+static void kernels_know_the_memory(void **state)
+{
+	static const enum cp_attr attrs[] = {CP_ATTR_WB, CP_ATTR_WC};
+	unsigned char far[64] = {0}, near[64] = {0};
+	struct cp_dma_completion done;
+	struct cp_err err = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++) {
+		struct cp_dma_cfg cfg = {.spec = "sw",
+					 .ring = 8,
+					 .node = -1,
+					 .cpu = -1,
+					 .attr = attrs[i],
+					 .copy = "memcpy"};
+		struct rig rig = {.ops = cp_dma_find("sw", &err)};
+
+		if (rig.ops->open(&cfg, &rig.chan, &err))
+			fail_msg("%s", err.msg);
+		for (unsigned class = 0; class < CP_COPY_CLASSES; class ++)
+			rig.chan->copy[CP_DIR_READ].fn[class] = note_attr;
+		rig_submit(&rig, CP_DIR_READ, far, near, sizeof(near), 0, NULL);
+		rig.ops->issue_pending(rig.chan);
+		rig_reap(&rig, &done, 1);
+		assert_int_equal(done.result, CP_DMA_OK);
+		assert_int_equal(seen_attr, attrs[i]);
+		rig_close(&rig);
+	}
+}
 
 /* Description: an engine is found by the name of a spec; auto is the software engine
  * where there is no hardware, and never one that moves no data. */
@@ -348,6 +394,7 @@ int main(void)
 		cmocka_unit_test(null_delays),
 		cmocka_unit_test(null_is_immediate),
 		cmocka_unit_test(fences_hold),
+		cmocka_unit_test(kernels_know_the_memory),
 		cmocka_unit_test(idle_channel_sleeps),
 	};
 

@@ -219,6 +219,36 @@ static void executed_in_order(void **state)
 	}
 }
 
+/* Description: NT loads from memory that really is write-combining begin with a fence, so
+ * that no streaming buffer has an older line; from other memory, and by other loads, not.
+ */
+static void nt_loads_are_fenced(void **state)
+{
+	static const struct {
+		const char *settings;
+		enum cp_attr mapped;
+		const char *expect;
+	} loads[] = {
+		{"copy=ntload", CP_ATTR_WB, ""},
+		{"copy=ntload", CP_ATTR_WT, ""},
+		{"copy=ntload", CP_ATTR_WC, "m"},
+		{"copy=memcpy", CP_ATTR_WC, ""},
+	};
+	static unsigned char near[BS];
+
+	(void)state;
+	for (size_t i = 0; i < NR_OF(loads); i++) {
+		struct cp_dev_cfg cfg = config(loads[i].settings);
+		struct cp_io io = {.near = near, .bytes = BS, .dir = CP_DIR_READ};
+		struct rig rig = rig_open(&cfg);
+
+		rig.dev->mapped = loads[i].mapped; /* as a media that has it natively */
+		traced(&rig, &io, false);
+		assert_string_equal(trace, loads[i].expect);
+		rig_close(&rig);
+	}
+}
+
 /* Description: a sync fences what its submitter's copies have not. */
 static void sync_fences(void **state)
 {
@@ -257,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(executed_in_order),
+		cmocka_unit_test(nt_loads_are_fenced),
 		cmocka_unit_test(sync_fences),
 	};
 
