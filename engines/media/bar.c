@@ -139,11 +139,6 @@ static void bar_close(struct cp_media *media)
 	munmap(media->map, media->map_bytes);
 }
 
-static int bar_check(const char *spec, struct cp_err *err)
-{
-	return cp_media_no_settings(spec, err);
-}
-
 static int bar_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
 		    struct cp_err *err)
 {
@@ -194,7 +189,7 @@ const struct cp_media_ops cp_media_bar_ops = {
 	.takes_file = true,
 	.device = true,
 	.attrs = NATIVES,
-	.check = bar_check,
+	.check = cp_media_no_settings,
 	.look = bar_look,
 	.open = bar_open,
 	.sync = bar_sync,

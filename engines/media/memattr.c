@@ -252,11 +252,6 @@ out_close:
 	return rc;
 }
 
-static int memattr_check(const char *spec, struct cp_err *err)
-{
-	return cp_media_no_settings(spec, err);
-}
-
 static int memattr_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
 			struct cp_err *err)
 {
@@ -305,7 +300,7 @@ const struct cp_media_ops cp_media_memattr_ops = {
 	.file_default = CP_MEMATTR_DEVICE,
 	.attrs = CP_ATTR_BIT(CP_ATTR_WB) | CP_ATTR_BIT(CP_ATTR_UC) |
 		 CP_ATTR_BIT(CP_ATTR_WC) | CP_ATTR_BIT(CP_ATTR_WT),
-	.check = memattr_check,
+	.check = cp_media_no_settings,
 	.look = memattr_look,
 	.open = memattr_open,
 	.sync = memattr_sync,

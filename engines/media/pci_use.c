@@ -9,25 +9,11 @@
 #include <unistd.h>
 
 #include "engines/base/units.h"
+#include "engines/media/sysfs.h"
 
 /* Of config space: linux/pci_regs.h, PCI_COMMAND and PCI_COMMAND_MEMORY. */
 #define COMMAND_OFFSET 4U
 #define COMMAND_MEMORY 0x2U
-
-/* The first word of a file of the device, "" where there is none. */
-static void read_word(const struct cp_pci_bar *bar, const char *name, char word[32])
-{
-	char path[CP_PCI_PATH_MAX];
-
-	word[0] = '\0';
-	snprintf(path, sizeof(path), "%s/%s", bar->dir, name);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return;
-	if (fscanf(file, "%31s", word) != 1)
-		word[0] = '\0';
-	fclose(file);
-}
 
 /* One line of /proc/iomem: "  d0000000-d0ffffff : 0000:00:04.0", two blanks a level. */
 struct region {
@@ -151,8 +137,8 @@ static int check_awake(const struct cp_pci_bar *bar, struct cp_err *err)
 {
 	char runtime[32], power[32];
 
-	read_word(bar, "power/runtime_status", runtime);
-	read_word(bar, "power_state", power);
+	cp_sysfs_line(bar->dir, "power/runtime_status", runtime, sizeof(runtime));
+	cp_sysfs_line(bar->dir, "power_state", power, sizeof(power));
 	if (!strcmp(runtime, "suspended") || !strncmp(power, "D3", 2))
 		return cp_err_set(err, CP_EXIT_INVALID, ENODEV,
 				  "'%s' sleeps (%s); expected it awake: echo on > "
