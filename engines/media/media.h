@@ -22,11 +22,14 @@
 #include "engines/base/err.h"
 
 struct cp_media_cfg {
-	const char *spec;	 /* "anon", "anon:page=2m", "file" */
-	const char *filename;	 /* of a media that takes one, else NULL */
-	uint64_t bytes;		 /* size of the range that will be used, from offset 0 */
-	bool writable;		 /* PROT_WRITE wanted */
-	enum cp_attr attr;	 /* map it with this one if it is native there */
+	const char *spec;     /* "anon", "anon:page=2m", "file" */
+	const char *filename; /* of a media that takes one, else NULL */
+	uint64_t bytes;	      /* size of the range that will be used, from offset 0 */
+	bool writable;	      /* PROT_WRITE wanted */
+	enum cp_attr attr;    /* map it with this one if it is native there */
+	/* A native attribute that cannot be verified will not do; without it that is only
+	 * noted. */
+	bool attr_native;
 	bool require_persistent; /* refuse a media that is not, before a page is touched
 				  */
 	bool fault_in; /* touch every page now (the product always does; a test may not)
@@ -48,7 +51,8 @@ struct cp_media {
 	const char *provenance; /* "native" or "emulated" */
 	void *map;		/* all of the mapping, for close; base lies in it */
 	size_t map_bytes;
-	char note[160]; /* for the record: who says what of its persistence; "" nothing */
+	char note[160]; /* for the record: who says what of its persistence or attribute
+			 */
 	void *priv;
 };
 

@@ -27,6 +27,7 @@ const struct cp_pci_root cp_pci_root_kernel = {
 	.devices = "/sys/bus/pci/devices",
 	.iomem = "/proc/iomem",
 	.memtypes = "/sys/kernel/debug/x86/pat_memtype_list",
+	.mtrrs = "/proc/mtrr",
 	.sysfs = true,
 };
 
