@@ -40,12 +40,16 @@ struct cp_media {
 	const struct cp_media_ops *ops;
 	unsigned char *base;
 	uint64_t bytes;
-	int node;	   /* node most pages are on, -1 unknown; from move_pages */
+	int node;	   /* node most pages are on, -1 unknown; from move_pages, or
+			    * for pages that it does not know from the device */
 	unsigned node_pct; /* share of sampled pages on that node */
 	bool persistent;   /* really persistent (pmem); false for tmpfs and page cache */
 	/* What is in the CPU's caches survives a power loss too: the platform flushes
 	 * them, so stores need no flush to be durable. false where not persistent. */
 	bool auto_flush;
+	/* The user's to set: a flush and a fence stand behind each store to it before
+	 * anybody is told of that, so that a sync finds nothing to write back. */
+	bool flushed;
 	/* Of the mapping, as it came out when it was faulted in; 0 unknown or mixed. */
 	uint64_t page_bytes;
 	const char *provenance; /* "native" or "emulated" */
@@ -78,7 +82,8 @@ struct cp_media_ops {
 	int (*open)(struct cp_media *media, const struct cp_media_cfg *cfg,
 		    struct cp_err *err);
 	/* Make [offset, offset + len) as durable as this media can; DDIR_SYNC ends here.
-	 */
+	 * -EOPNOTSUPP: persistent, but no way is known here; never a success for nothing.
+	 * Under the fault guard, as copies are. */
 	int (*sync)(struct cp_media *media, uint64_t offset, uint64_t len);
 	void (*close)(struct cp_media *media);
 	/* Why it cannot be used on this machine, for probe: 0 or -errno with err. */

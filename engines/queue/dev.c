@@ -189,6 +189,7 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 		cp_dev_close(dev);
 		return rc;
 	}
+	dev->media.flushed = dev->flush.promised; /* nothing is left to a sync */
 	*ret_dev = dev;
 	return 0;
 

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engines/copy/copy.h"
 #include "engines/media/media.h"
 #include "engines/media/pmemlib.h"
 #include "engines/media/t/tree.h"
@@ -152,7 +153,7 @@ static void libpmem_is_asked(void **state)
 	assert_int_equal(cp_pmemlib_ask("libno-such.so.1", path, &why),
 			 CP_PMEMLIB_SILENT);
 	assert_string_equal(why, "libpmem is not here to agree");
-	enum cp_pmemlib word = cp_pmemlib_ask(CP_MEDIA_LIBPMEM, path, &why);
+	enum cp_pmemlib word = cp_pmemlib_ask(CP_COPY_LIBPMEM, path, &why);
 
 	if (word == CP_PMEMLIB_SILENT)
 		print_message("not asserted: %s\n", why);
@@ -161,11 +162,11 @@ static void libpmem_is_asked(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 16 * PAGE);
 	assert_int_equal(st.st_blocks, 0);
-	assert_int_equal(cp_pmemlib_ask(CP_MEDIA_LIBPMEM, "/no/such", &why),
+	assert_int_equal(cp_pmemlib_ask(CP_COPY_LIBPMEM, "/no/such", &why),
 			 CP_PMEMLIB_SILENT);
 	assert_int_equal(access("/no/such", F_OK), -1);
 	setenv("PMEM_IS_PMEM_FORCE", "1", 1);
-	assert_int_equal(cp_pmemlib_ask(CP_MEDIA_LIBPMEM, path, &why), CP_PMEMLIB_SILENT);
+	assert_int_equal(cp_pmemlib_ask(CP_COPY_LIBPMEM, path, &why), CP_PMEMLIB_SILENT);
 	assert_non_null(strstr(why, "PMEM_IS_PMEM_FORCE is set"));
 	unsetenv("PMEM_IS_PMEM_FORCE");
 }
