@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "engines/copy/copy.h"
+#include "engines/media/dax.h"
 #include "engines/media/media.h"
 #include "engines/media/pmemlib.h"
 #include "engines/media/t/tree.h"
@@ -171,6 +172,33 @@ static void libpmem_is_asked(void **state)
 	unsetenv("PMEM_IS_PMEM_FORCE");
 }
 
+/* Description: the verdict is of the file that was opened, also when its name is gone. */
+static void verdict_is_of_the_open_file(void **state)
+{
+	struct cp_media_cfg cfg = {
+		.spec = "dax", .filename = "/no/such", .bytes = PAGE, .writable = true};
+	struct cp_media media = {.node = 42};
+	const char *why = NULL;
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/file", (const char *)*state);
+	sparse_file(path, PAGE);
+	if (cp_pmemlib_ask(CP_COPY_LIBPMEM, path, &why) == CP_PMEMLIB_SILENT) {
+		print_message("skipped: %s\n", why);
+		skip();
+	}
+	int fd = open(path, O_RDWR);
+
+	assert_true(fd >= 0);
+	assert_int_equal(unlink(path), 0);
+	cp_dax_verdict(&cfg, fd, &media);
+	close(fd);
+	assert_non_null(strstr(media.note, "libpmem says no"));
+	assert_non_null(strstr(media.note, "its region is unknown"));
+	assert_false(media.persistent);
+	assert_int_equal(media.node, -1);
+}
+
 /* Description: PMEM_IS_PMEM_FORCE makes no DAX of a tmpfs file, nor a persistent one. */
 static void force_does_not_fool(void **state)
 {
@@ -304,6 +332,7 @@ int main(void)
 		cmocka_unit_test(plain_file_is_no_dax),
 		IN_SHM(other_types_are_refused),
 		IN_SHM(libpmem_is_asked),
+		IN_SHM(verdict_is_of_the_open_file),
 		IN_SHM(force_does_not_fool),
 		cmocka_unit_test(real_dax_file),
 		cmocka_unit_test(real_dax_device),
