@@ -45,7 +45,7 @@ struct fio_option cp_fio_option_table[] = {
 	OPT(21, "batch", NULL, "I/Os a doorbell; also set iodepth_batch"),
 	OPT(22, "unroll", NULL, "lines a turn of the copy kernel: 1, 2, 4 or 8"),
 	OPT(23, "prefetch", NULL, "ahead of its loads: none, nta or t0[:distance=BYTES]"),
-	OPT(24, "attr_native", "0", "1: refuse an attribute that is only emulated"),
+	OPT(24, "attr_native", "0", "1: refuse an attribute that is emulated or unverified"),
 	OPT(25, "misalign_near", "0",
 	    "bytes by which buffers start behind a page border"),
 	OPT(26, "misalign_far", "0", "bytes by which the device starts behind a page"),

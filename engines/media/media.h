@@ -111,6 +111,8 @@ int cp_media_check(const char *spec, struct cp_err *err);
  */
 int cp_media_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
 		  struct cp_err *err);
+/* MemAvailable of the machine, in bytes; 0 where the kernel does not tell. */
+uint64_t cp_media_memory_available(void);
 /* How long what is named is: a file or device of the media's kind (exit 2 if not). */
 int cp_media_size(const char *spec, const char *filename, uint64_t *ret_bytes,
 		  struct cp_err *err);
