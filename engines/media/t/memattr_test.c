@@ -332,72 +332,71 @@ static void break_module(enum fault fault)
 	}
 }
 
+static const struct {
+	enum fault fault;
+	int errnum;
+	enum cp_exit exit;
+	bool by_look; /* found before memory is taken */
+	const char *text;
+} faults[] = {
+	{MISSING, ENOENT, CP_EXIT_INVALID, true,
+	 "'/dev/cp_memattr' does not exist; expected the device of the module "
+	 "cp_memattr: load the module cp_memattr"},
+	{REGULAR, EINVAL, CP_EXIT_USAGE, true,
+	 "'/dev/cp_memattr' is no character device; expected that of"},
+	{FORBIDDEN, EACCES, CP_EXIT_INVALID, true,
+	 "cannot be opened: Permission denied; expected root"},
+	{NO_DRIVER, ENXIO, CP_EXIT_INVALID, true,
+	 "has no driver; expected: load the module cp_memattr"},
+	{NOT_SHOWN, ENODEV, CP_EXIT_INVALID, true,
+	 "has no driver; expected: load the module cp_memattr"},
+	{WATCHDOG, ENODEV, CP_EXIT_USAGE, true,
+	 "is the device of something else than the module cp_memattr ('watchdog' "
+	 "to the kernel); expected /dev/cp_memattr"},
+	{NAMESAKE, ENODEV, CP_EXIT_USAGE, true,
+	 "is the device of something else than the module cp_memattr"},
+	{SWAPPED, ENXIO, CP_EXIT_INVALID, true,
+	 "became another device while it was opened"},
+	{OTHER_SIZES, ENOTTY, CP_EXIT_INVALID, true,
+	 "does not tell its version (Inappropriate ioctl for device), so that it "
+	 "is "
+	 "of another one; expected version 1: build the module"},
+	{OLD_MODULE, EPROTO, CP_EXIT_INVALID, true,
+	 "speaks version 7; expected version 1"},
+	{NO_ATTR, EOPNOTSUPP, CP_EXIT_INVALID, true,
+	 "cannot give attr 'uc' on this machine (is PAT off?); expected one of: "
+	 "wb, wc"},
+	{NO_ATTR_AT_ALL, EOPNOTSUPP, CP_EXIT_INVALID, true, "expected one of: none"},
+	{TOO_LARGE, E2BIG, CP_EXIT_INVALID, true,
+	 "gives at most 4k and '16k' is asked; expected a smaller size"},
+	{NO_MEMORY, ENOMEM, CP_EXIT_INVALID, false,
+	 "has no '16k' of attr 'uc': Cannot allocate memory; expected a smaller"},
+	{BUSY, EBUSY, CP_EXIT_INVALID, false, "has no '16k' of attr 'uc': "},
+	{ODD_SIZE, EPROTO, CP_EXIT_INVALID, false,
+	 "gave 16896 bytes for 16384; expected whole pages"},
+	{NO_MMAP, EAGAIN, CP_EXIT_INVALID, false, "cannot be mapped: "},
+};
+
 /* Description: a device that is missing, another's, too old, too small, or without the
  * attribute is refused by name with what would work, and nothing stays open. */
 static void faults_are_told(void **state)
 {
-	static const struct {
-		enum fault fault;
-		int errnum;
-		enum cp_exit exit;
-		bool by_look; /* found before memory is taken */
-		const char *text;
-	} cases[] = {
-		{MISSING, ENOENT, CP_EXIT_INVALID, true,
-		 "'/dev/cp_memattr' does not exist; expected the device of the module "
-		 "cp_memattr: load the module cp_memattr"},
-		{REGULAR, EINVAL, CP_EXIT_USAGE, true,
-		 "'/dev/cp_memattr' is no character device; expected that of"},
-		{FORBIDDEN, EACCES, CP_EXIT_INVALID, true,
-		 "cannot be opened: Permission denied; expected root"},
-		{NO_DRIVER, ENXIO, CP_EXIT_INVALID, true,
-		 "has no driver; expected: load the module cp_memattr"},
-		{NOT_SHOWN, ENODEV, CP_EXIT_INVALID, true,
-		 "has no driver; expected: load the module cp_memattr"},
-		{WATCHDOG, ENODEV, CP_EXIT_USAGE, true,
-		 "is the device of something else than the module cp_memattr ('watchdog' "
-		 "to the kernel); expected /dev/cp_memattr"},
-		{NAMESAKE, ENODEV, CP_EXIT_USAGE, true,
-		 "is the device of something else than the module cp_memattr"},
-		{SWAPPED, ENXIO, CP_EXIT_INVALID, true,
-		 "became another device while it was opened"},
-		{OTHER_SIZES, ENOTTY, CP_EXIT_INVALID, true,
-		 "does not tell its version (Inappropriate ioctl for device), so that it "
-		 "is "
-		 "of another one; expected version 1: build the module"},
-		{OLD_MODULE, EPROTO, CP_EXIT_INVALID, true,
-		 "speaks version 7; expected version 1"},
-		{NO_ATTR, EOPNOTSUPP, CP_EXIT_INVALID, true,
-		 "cannot give attr 'uc' on this machine (is PAT off?); expected one of: "
-		 "wb, wc"},
-		{NO_ATTR_AT_ALL, EOPNOTSUPP, CP_EXIT_INVALID, true,
-		 "expected one of: none"},
-		{TOO_LARGE, E2BIG, CP_EXIT_INVALID, true,
-		 "gives at most 4k and '16k' is asked; expected a smaller size"},
-		{NO_MEMORY, ENOMEM, CP_EXIT_INVALID, false,
-		 "has no '16k' of attr 'uc': Cannot allocate memory; expected a smaller"},
-		{BUSY, EBUSY, CP_EXIT_INVALID, false, "has no '16k' of attr 'uc': "},
-		{ODD_SIZE, EPROTO, CP_EXIT_INVALID, false,
-		 "gave 16896 bytes for 16384; expected whole pages"},
-		{NO_MMAP, EAGAIN, CP_EXIT_INVALID, false, "cannot be mapped: "},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < NR(cases); i++) {
+	for (size_t i = 0; i < NR(faults); i++) {
 		for (int look = 0; look < 2; look++) {
 			struct cp_media_cfg cfg = plain;
 			struct cp_media media = {.node = 42};
 			struct cp_err err = {0};
-			bool told = !look || cases[i].by_look;
+			bool told = !look || faults[i].by_look;
 
 			cfg.attr = CP_ATTR_UC;
-			break_module(cases[i].fault);
+			break_module(faults[i].fault);
 			int rc = look ? cp_memattr_look(&fake, &cfg, &err)
 				      : cp_memattr_open(&fake, &media, &cfg, &err);
 
-			if (rc != (told ? -cases[i].errnum : 0) ||
-			    (told && (err.exit != cases[i].exit ||
-				      !strstr(err.msg, cases[i].text))))
+			if (rc != (told ? -faults[i].errnum : 0) ||
+			    (told && (err.exit != faults[i].exit ||
+				      !strstr(err.msg, faults[i].text))))
 				fail_msg("case %zu: got %d, exit %d, '%s'", i, rc,
 					 (int)err.exit, err.msg);
 			assert_int_equal(media.node, 42);
@@ -409,7 +408,7 @@ static void faults_are_told(void **state)
 				assert_int_equal(module.nr_ioctls, 0);
 		}
 	}
-	assert_int_equal(NR(cases), NO_MMAP + 1);
+	assert_int_equal(NR(faults), NO_MMAP + 1);
 }
 
 /* Description: without the module, the media says which to load; a device of something
