@@ -8,35 +8,26 @@
 
 #include "engines/base/units.h"
 #include "engines/media/nd.h"
+#include "engines/media/sysfs.h"
 
 /* The first line of dir/name, or null. */
 static json_t *attribute(const char *dir, const char *name)
 {
-	char path[512], line[128];
-	json_t *text = NULL;
+	char line[128];
+	json_t *text =
+		cp_sysfs_line(dir, name, line, sizeof(line)) ? json_string(line) : NULL;
 
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	FILE *file = fopen(path, "re");
-
-	if (file && fgets(line, sizeof(line), file)) {
-		line[strcspn(line, "\n")] = '\0';
-		text = json_string(line);
-	}
-	if (file)
-		fclose(file);
 	return text ? text : json_null();
 }
 
 /* The same as a number. */
 static json_t *number(const char *dir, const char *name)
 {
-	json_t *text = attribute(dir, name);
 	uint64_t value;
-	bool good = json_is_string(text) &&
-		    !cp_uint_parse(json_string_value(text), INT64_MAX, &value);
 
-	json_decref(text);
-	return good ? json_integer((json_int_t)value) : json_null();
+	return cp_sysfs_number(dir, name, &value) && value <= INT64_MAX
+		       ? json_integer((json_int_t)value)
+		       : json_null();
 }
 
 static const char *name_of(const char *path)

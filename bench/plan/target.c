@@ -119,6 +119,7 @@ static int target_memory(const struct cp_plan *plan, const struct cp_plan_cell *
 		.bytes = plan->size + cell->context.misalign_far,
 		.writable = cp_context_dir(&cell->context) == CP_DIR_WRITE,
 		.attr = attr_of(cell),
+		.attr_native = plan->attr_native,
 	};
 
 	*ret_bytes = 0;
@@ -305,6 +306,7 @@ static int check_named(const struct cp_plan *plan, struct cp_err *err)
 			.bytes = plan->size + cell->context.misalign_far,
 			.writable = cp_context_dir(&cell->context) == CP_DIR_WRITE,
 			.attr = attr_of(cell),
+			.attr_native = plan->attr_native,
 		};
 		uint64_t memory;
 

@@ -170,3 +170,13 @@ int cp_backing_fault_in(unsigned char *base, size_t bytes, const struct cp_media
 	}
 	return 0;
 }
+
+int cp_backing_sync(struct cp_media *media, uint64_t offset, uint64_t len)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t start = offset / page * page;
+
+	if (msync(media->base + start, (size_t)(offset + len - start), MS_SYNC))
+		return -errno;
+	return 0;
+}

@@ -34,5 +34,9 @@ int cp_backing_open(const struct cp_backing *want, const struct cp_media_cfg *cf
  */
 int cp_backing_fault_in(unsigned char *base, size_t bytes, const struct cp_media_cfg *cfg,
 			struct cp_err *err);
+/* A sync, by msync: of a page cache its pages are written. On DAX what was flushed behind
+ * a write is durable already; of a store that nothing flushed the kernel knows the page,
+ * and writes its lines back. */
+int cp_backing_sync(struct cp_media *media, uint64_t offset, uint64_t len);
 
 #endif

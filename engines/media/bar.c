@@ -24,6 +24,15 @@
 
 #define NATIVES (CP_ATTR_BIT(CP_ATTR_UC) | CP_ATTR_BIT(CP_ATTR_WC))
 
+static int not_verified(const struct cp_pci_root *root, struct cp_err *err)
+{
+	return cp_err_set(err, CP_EXIT_INVALID, EACCES,
+			  "'attr_native' wants the attribute of a BAR verified, and the "
+			  "kernel does not tell it in '%s'; expected root, debugfs "
+			  "mounted and a CPU with PAT, or no attr_native",
+			  root->memtypes);
+}
+
 static int find_checked(const struct cp_pci_root *root, const struct cp_media_cfg *cfg,
 			struct cp_pci_bar *ret_bar, struct cp_err *err)
 {
@@ -35,7 +44,11 @@ static int find_checked(const struct cp_pci_root *root, const struct cp_media_cf
 				"uc or wc");
 	if (!rc)
 		rc = cp_media_persistent_check(cfg, false, err);
-	return rc ? rc : cp_pci_bar_check(root, ret_bar, cfg->attr, cfg->bytes, err);
+	if (!rc)
+		rc = cp_pci_bar_check(root, ret_bar, cfg->attr, cfg->bytes, err);
+	return rc || !cfg->attr_native || cp_pci_bar_verifiable(root)
+		       ? rc
+		       : not_verified(root, err);
 }
 
 int cp_bar_look(const struct cp_pci_root *root, const struct cp_media_cfg *cfg,
@@ -70,6 +83,24 @@ static int cannot_map(const char *path, int errnum, struct cp_err *err)
 			  why);
 }
 
+/* What it was mapped as is the kernel's word: refused where it is something else. */
+static int verify(const struct cp_pci_root *root, const struct cp_pci_bar *bar,
+		  const struct cp_media_cfg *cfg, struct cp_media *media,
+		  struct cp_err *err)
+{
+	bool verified = false;
+	int rc =
+		cp_pci_bar_verify(root, bar, cfg->attr, media->map_bytes, &verified, err);
+
+	if (!rc && !verified && cfg->attr_native)
+		rc = not_verified(root, err);
+	if (!rc && !verified)
+		snprintf(media->note, sizeof(media->note),
+			 "attribute not verified: the kernel does not list it in %s",
+			 root->memtypes);
+	return rc;
+}
+
 int cp_bar_open(const struct cp_pci_root *root, cp_bar_mmap_fn map_fn,
 		struct cp_media *media, const struct cp_media_cfg *cfg,
 		struct cp_err *err)
@@ -95,14 +126,21 @@ int cp_bar_open(const struct cp_pci_root *root, cp_bar_mmap_fn map_fn,
 	close(fd); /* the mapping keeps the device's file */
 	if (rc)
 		return rc;
-	media->base = media->map = map;
-	media->map_bytes = bytes;
-	media->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct cp_media mapped = *media;
+
+	mapped.base = mapped.map = map;
+	mapped.map_bytes = bytes;
+	mapped.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	/* Device memory has no pages that could be asked where they are; it is all where
 	 * the device is. */
-	media->node = bar.node;
-	media->node_pct = bar.node < 0 ? 0 : 100;
-	return 0;
+	mapped.node = bar.node;
+	mapped.node_pct = bar.node < 0 ? 0 : 100;
+	rc = verify(root, &bar, cfg, &mapped, err);
+	if (rc)
+		munmap(map, bytes);
+	else
+		*media = mapped;
+	return rc;
 }
 
 static size_t read_word(void *dst, const void *src, size_t len, enum cp_dir dir,
@@ -137,11 +175,6 @@ static int bar_sync(struct cp_media *media, uint64_t offset, uint64_t len)
 static void bar_close(struct cp_media *media)
 {
 	munmap(media->map, media->map_bytes);
-}
-
-static int bar_check(const char *spec, struct cp_err *err)
-{
-	return cp_media_no_settings(spec, err);
 }
 
 static int bar_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
@@ -194,7 +227,7 @@ const struct cp_media_ops cp_media_bar_ops = {
 	.takes_file = true,
 	.device = true,
 	.attrs = NATIVES,
-	.check = bar_check,
+	.check = cp_media_no_settings,
 	.look = bar_look,
 	.open = bar_open,
 	.sync = bar_sync,

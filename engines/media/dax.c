@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "engines/copy/copy.h"
 #include "engines/media/backing.h"
 #include "engines/media/kinds.h"
 #include "engines/media/nd.h"
@@ -46,9 +47,14 @@ void cp_dax_judge(const char *root, dev_t device, enum cp_pmemlib pmemlib,
 
 	media->persistent = pmemlib != CP_PMEMLIB_NO && (nd.pmem || !nd.found);
 	media->auto_flush = media->persistent && nd.auto_flush;
+	/* its pages are none that move_pages() would tell of */
+	media->node = nd.node;
+	media->node_pct = nd.node < 0 ? 0 : 100;
 	snprintf(media->note, sizeof(media->note), "mapped with MAP_SYNC, %s%s%s",
 		 libpmem,
-		 nd.found && !nd.pmem ? ", its region is volatile: not persistent" : "",
+		 !nd.found  ? ", its region is unknown"
+		 : !nd.pmem ? ", its region is volatile: not persistent"
+			    : "",
 		 media->auto_flush ? ", caches are flushed on power loss" : "");
 }
 
@@ -58,8 +64,12 @@ void cp_dax_verdict(const struct cp_media_cfg *cfg, int fd, struct cp_media *med
 	enum cp_pmemlib pmemlib = CP_PMEMLIB_SILENT;
 	struct stat st;
 
+	char path[32];
+
+	/* what was mapped, whatever the name is of by now */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (cfg->writable)
-		pmemlib = cp_pmemlib_ask(CP_MEDIA_LIBPMEM, cfg->filename, &why);
+		pmemlib = cp_pmemlib_ask(CP_COPY_LIBPMEM, path, &why);
 	/* a file system without a device of its own is in no list of sysfs */
 	cp_dax_judge("", fstat(fd, &st) ? 0 : st.st_dev, pmemlib, why, media);
 }
@@ -68,6 +78,25 @@ static int not_dax(const char *name, struct cp_err *err)
 {
 	return cp_err_set(err, CP_EXIT_USAGE, EOPNOTSUPP,
 			  "'%s' is not on a DAX file system; expected " ON_DAX, name);
+}
+
+/* Of what was opened, or (fd AT_FDCWD) of a name. */
+static int check_dax(int fd, const char *path, const char *name, struct cp_err *err)
+{
+#ifdef STATX_ATTR_DAX
+	struct statx stx;
+
+	if (!statx(fd, path, path[0] ? 0 : AT_EMPTY_PATH, 0, &stx) &&
+	    (stx.stx_attributes_mask & STATX_ATTR_DAX) &&
+	    !(stx.stx_attributes & STATX_ATTR_DAX))
+		return not_dax(name, err);
+#else
+	(void)fd;
+	(void)path;
+	(void)name;
+	(void)err;
+#endif
+	return 0;
 }
 
 static int dax_size(const char *filename, uint64_t *ret_bytes, struct cp_err *err)
@@ -84,15 +113,7 @@ static int dax_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
 	int rc = cp_backing_look(&dax_backing, cfg, &st, err);
 
 	*ret_memory = 0;
-#ifdef STATX_ATTR_DAX
-	struct statx stx;
-
-	if (!rc && !statx(AT_FDCWD, cfg->filename, 0, 0, &stx) &&
-	    (stx.stx_attributes_mask & STATX_ATTR_DAX) &&
-	    !(stx.stx_attributes & STATX_ATTR_DAX))
-		rc = not_dax(cfg->filename, err);
-#endif
-	return rc;
+	return rc ? rc : check_dax(AT_FDCWD, cfg->filename, cfg->filename, err);
 }
 
 static int cannot_map(const char *name, int rc, struct cp_err *err)
@@ -119,6 +140,9 @@ static int dax_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 		rc = cp_backing_open(&dax_backing, cfg, &fd, err);
 	if (rc)
 		return rc;
+	rc = check_dax(fd, "", cfg->filename, err); /* the name may have moved on */
+	if (rc)
+		goto out_close;
 	rc = cp_dax_map(fd, bytes, cfg->writable, &map);
 	if (rc) {
 		rc = cannot_map(cfg->filename, rc, err);
@@ -138,18 +162,6 @@ static int dax_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 out_close:
 	close(fd); /* the mapping keeps the file */
 	return rc;
-}
-
-/* What was flushed behind a write is durable already. Of a store that nothing flushed the
- * kernel knows the page, and writes its lines back here. */
-static int dax_sync(struct cp_media *media, uint64_t offset, uint64_t len)
-{
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t start = offset / page * page;
-
-	if (msync(media->base + start, (size_t)(offset + len - start), MS_SYNC))
-		return -errno;
-	return 0;
 }
 
 static void dax_close(struct cp_media *media)
@@ -200,7 +212,7 @@ const struct cp_media_ops cp_media_dax_ops = {
 	.size = dax_size,
 	.look = dax_look,
 	.open = dax_open,
-	.sync = dax_sync,
+	.sync = cp_backing_sync,
 	.close = dax_close,
 	.probe = dax_probe,
 };

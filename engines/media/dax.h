@@ -17,8 +17,9 @@ int cp_dax_map(int fd, size_t bytes, bool writable, void **ret_map);
 
 /*
  * The verdict on a file that was mapped so: persistent, unless sysfs says that the memory
- * behind its device is volatile or libpmem says no; auto_flush as engines/media/nd.h. The
- * note says who said what. root: "" but in tests.
+ * behind its device is volatile or libpmem says no; auto_flush and node as
+ * engines/media/nd.h. The note says who said what, and who did not. root: "" but in
+ * tests.
  */
 void cp_dax_judge(const char *root, dev_t device, enum cp_pmemlib pmemlib,
 		  const char *pmemlib_why, struct cp_media *media);

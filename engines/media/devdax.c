@@ -11,11 +11,13 @@
 #include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "engines/base/units.h"
+#include "engines/copy/guard.h"
 #include "engines/media/backing.h"
 #include "engines/media/huge.h"
 #include "engines/media/kinds.h"
@@ -95,6 +97,22 @@ static int devdax_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
 	return look(cfg, &dax, err);
 }
 
+/* What a sync does. NULL: nothing that it could do is known on this CPU. */
+static struct cp_flush *flush_of(const struct cp_media *media)
+{
+	static const struct cp_arm arm = {
+		.flush = "none", .fence = "auto", .persist = "auto"};
+	struct cp_flush *flush = calloc(1, sizeof(*flush));
+	struct cp_err err;
+
+	if (flush &&
+	    cp_flush_resolve(&arm, cp_flush_present(), media->auto_flush, flush, &err)) {
+		free(flush);
+		flush = NULL;
+	}
+	return flush;
+}
+
 static int devdax_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 		       struct cp_err *err)
 {
@@ -117,6 +135,9 @@ static int devdax_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 	}
 	media->persistent = dax.nd.pmem;
 	media->auto_flush = dax.nd.pmem && dax.nd.auto_flush;
+	/* its pages are none that move_pages() would tell of */
+	media->node = dax.nd.node;
+	media->node_pct = dax.nd.node < 0 ? 0 : 100;
 	snprintf(media->note, sizeof(media->note), "mapped with MAP_SYNC, %s%s",
 		 dax.nd.pmem ? "a persistent region is behind it"
 			     : "no persistent region is behind it: not persistent",
@@ -130,6 +151,7 @@ static int devdax_open(struct cp_media *media, const struct cp_media_cfg *cfg,
 	}
 	media->base = media->map = map;
 	media->map_bytes = bytes;
+	media->priv = flush_of(media);
 	if (cfg->fault_in)
 		media->page_bytes = cp_huge_of_range(map, bytes);
 out_close:
@@ -137,18 +159,34 @@ out_close:
 	return rc;
 }
 
+int cp_devdax_write_back(const struct cp_flush *flush, unsigned char *far, size_t len)
+{
+	/* The loads that saw the completions of other threads are done before the lines
+	 * that those have stored are flushed: CLWB and CLFLUSHOPT are in no order with
+	 * earlier loads. */
+	cp_fence_loads();
+	if (flush->ops &&
+	    cp_guard_copy(flush->ops->all, far, far, len, CP_DIR_WRITE, CP_ATTR_WB))
+		return -EIO;
+	/* The flushed lines, and where the platform flushes by itself the stores, are in
+	 * its persistence domain before the store that tells anybody of this sync. */
+	cp_fence(flush->fence);
+	return 0;
+}
+
 static int devdax_sync(struct cp_media *media, uint64_t offset, uint64_t len)
 {
-	/* A dax device has no fsync: what `flush` wrote back behind each write is
-	 * durable, the rest is not, and proof.persistent says which it was. */
-	(void)media;
-	(void)offset;
-	(void)len;
-	return 0;
+	const struct cp_flush *flush = media->priv;
+
+	if (media->flushed || !media->persistent)
+		return 0;
+	return flush ? cp_devdax_write_back(flush, media->base + offset, (size_t)len)
+		     : -EOPNOTSUPP;
 }
 
 static void devdax_close(struct cp_media *media)
 {
+	free(media->priv);
 	munmap(media->map, media->map_bytes);
 }
 

@@ -107,16 +107,6 @@ out_close:
 	return rc;
 }
 
-static int file_sync(struct cp_media *media, uint64_t offset, uint64_t len)
-{
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t start = offset / page * page;
-
-	if (msync(media->base + start, (size_t)(offset + len - start), MS_SYNC))
-		return -errno;
-	return 0;
-}
-
 static void file_close(struct cp_media *media)
 {
 	munmap(media->map, media->map_bytes);
@@ -138,7 +128,7 @@ const struct cp_media_ops cp_media_file_ops = {
 	.size = file_size,
 	.look = file_look,
 	.open = file_open,
-	.sync = file_sync,
+	.sync = cp_backing_sync,
 	.close = file_close,
 	.probe = file_probe,
 };

@@ -2,9 +2,8 @@
 /* First contents of memory that has none, for media that are not files. */
 #include <string.h>
 
+#include "engines/copy/flush.h"
 #include "engines/media/kinds.h"
-
-#define LINE 64U
 
 /* splitmix64's finaliser: any two pages differ in all words. */
 static uint64_t mix(uint64_t x)
@@ -19,8 +18,8 @@ void cp_media_fill(unsigned char *base, size_t bytes, size_t page)
 	for (size_t at = 0; at < bytes; at += page) {
 		uint64_t word = mix(at / page + 1);
 
-		for (size_t line = 0; line < page; line += LINE) {
-			uint64_t words[LINE / sizeof(word)];
+		for (size_t line = 0; line < page; line += CP_LINE_BYTES) {
+			uint64_t words[CP_LINE_BYTES / sizeof(word)];
 
 			for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 				words[i] = word;

@@ -6,22 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engines/media/sysfs.h"
+
 #define THP "/sys/kernel/mm/transparent_hugepage"
 
 static uint64_t number_read(const char *root, const char *dir, const char *name)
 {
-	char path[512];
-	uint64_t value = 0;
+	char full[512];
+	uint64_t value;
 
-	snprintf(path, sizeof(path), "%s%s/%s", root, dir, name);
-	FILE *file = fopen(path, "re");
-
-	if (!file)
-		return 0;
-	if (fscanf(file, "%" SCNu64, &value) != 1)
-		value = 0;
-	fclose(file);
-	return value;
+	snprintf(full, sizeof(full), "%s%s", root, dir);
+	return cp_sysfs_number(full, name, &value) ? value : 0;
 }
 
 uint64_t cp_huge_free(const char *root, uint64_t page_bytes)
@@ -38,16 +33,10 @@ uint64_t cp_huge_free(const char *root, uint64_t page_bytes)
 
 bool cp_huge_transparent(const char *root, uint64_t page_bytes)
 {
-	char path[512], line[128] = "";
+	char dir[512], line[128];
 
-	snprintf(path, sizeof(path), "%s" THP "/enabled", root);
-	FILE *file = fopen(path, "re");
-
-	if (!file)
-		return false;
-	if (!fgets(line, sizeof(line), file))
-		line[0] = '\0';
-	fclose(file);
+	snprintf(dir, sizeof(dir), "%s" THP, root);
+	cp_sysfs_line(dir, "enabled", line, sizeof(line));
 	return (strstr(line, "[always]") || strstr(line, "[madvise]")) &&
 	       number_read(root, THP, "hpage_pmd_size") == page_bytes;
 }

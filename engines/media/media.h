@@ -22,11 +22,14 @@
 #include "engines/base/err.h"
 
 struct cp_media_cfg {
-	const char *spec;	 /* "anon", "anon:page=2m", "file" */
-	const char *filename;	 /* of a media that takes one, else NULL */
-	uint64_t bytes;		 /* size of the range that will be used, from offset 0 */
-	bool writable;		 /* PROT_WRITE wanted */
-	enum cp_attr attr;	 /* map it with this one if it is native there */
+	const char *spec;     /* "anon", "anon:page=2m", "file" */
+	const char *filename; /* of a media that takes one, else NULL */
+	uint64_t bytes;	      /* size of the range that will be used, from offset 0 */
+	bool writable;	      /* PROT_WRITE wanted */
+	enum cp_attr attr;    /* map it with this one if it is native there */
+	/* A native attribute that cannot be verified will not do; without it that is only
+	 * noted. */
+	bool attr_native;
 	bool require_persistent; /* refuse a media that is not, before a page is touched
 				  */
 	bool fault_in; /* touch every page now (the product always does; a test may not)
@@ -37,18 +40,23 @@ struct cp_media {
 	const struct cp_media_ops *ops;
 	unsigned char *base;
 	uint64_t bytes;
-	int node;	   /* node most pages are on, -1 unknown; from move_pages */
+	int node;	   /* node most pages are on, -1 unknown; from move_pages, or
+			    * for pages that it does not know from the device */
 	unsigned node_pct; /* share of sampled pages on that node */
 	bool persistent;   /* really persistent (pmem); false for tmpfs and page cache */
 	/* What is in the CPU's caches survives a power loss too: the platform flushes
 	 * them, so stores need no flush to be durable. false where not persistent. */
 	bool auto_flush;
+	/* The user's to set: a flush and a fence stand behind each store to it before
+	 * anybody is told of that, so that a sync finds nothing to write back. */
+	bool flushed;
 	/* Of the mapping, as it came out when it was faulted in; 0 unknown or mixed. */
 	uint64_t page_bytes;
 	const char *provenance; /* "native" or "emulated" */
 	void *map;		/* all of the mapping, for close; base lies in it */
 	size_t map_bytes;
-	char note[160]; /* for the record: who says what of its persistence; "" nothing */
+	char note[160]; /* for the record: who says what of its persistence or attribute
+			 */
 	void *priv;
 };
 
@@ -74,7 +82,8 @@ struct cp_media_ops {
 	int (*open)(struct cp_media *media, const struct cp_media_cfg *cfg,
 		    struct cp_err *err);
 	/* Make [offset, offset + len) as durable as this media can; DDIR_SYNC ends here.
-	 */
+	 * -EOPNOTSUPP: persistent, but no way is known here; never a success for nothing.
+	 * Under the fault guard, as copies are. */
 	int (*sync)(struct cp_media *media, uint64_t offset, uint64_t len);
 	void (*close)(struct cp_media *media);
 	/* Why it cannot be used on this machine, for probe: 0 or -errno with err. */
@@ -102,6 +111,8 @@ int cp_media_check(const char *spec, struct cp_err *err);
  */
 int cp_media_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
 		  struct cp_err *err);
+/* MemAvailable of the machine, in bytes; 0 where the kernel does not tell. */
+uint64_t cp_media_memory_available(void);
 /* How long what is named is: a file or device of the media's kind (exit 2 if not). */
 int cp_media_size(const char *spec, const char *filename, uint64_t *ret_bytes,
 		  struct cp_err *err);

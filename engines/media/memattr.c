@@ -5,9 +5,11 @@
  */
 #include "engines/media/memattr.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -15,7 +17,12 @@
 
 #include "engines/base/units.h"
 #include "engines/media/kinds.h"
+#include "engines/media/sysfs.h"
 #include "kmod/include/uapi/cp_memattr.h"
+
+/* The numbers of the ioctls hold these sizes: another size is another interface. */
+static_assert(sizeof(struct cp_memattr_query) == 64, "CP_MEMATTR_QUERY");
+static_assert(sizeof(struct cp_memattr_alloc) == 48, "CP_MEMATTR_ALLOC");
 
 static int sys_open(const char *path, int flags)
 {
@@ -29,10 +36,12 @@ static int sys_ioctl(int fd, unsigned long request, void *arg)
 
 const struct cp_memattr_sys cp_memattr_sys_kernel = {
 	.stat = stat,
+	.fstat = fstat,
 	.open = sys_open,
 	.ioctl = sys_ioctl,
 	.mmap = mmap,
 	.close = close,
+	.root = "",
 };
 
 static const struct {
@@ -50,10 +59,23 @@ static const char *device_of(const struct cp_media_cfg *cfg)
 	return cfg->filename && cfg->filename[0] ? cfg->filename : CP_MEMATTR_DEVICE;
 }
 
-/* Opening a device can act on it, so what is no character device is not opened. */
-static int open_device(const struct cp_memattr_sys *sys, const char *name, int *ret_fd,
-		       struct cp_err *err)
+static int no_driver(const char *name, int errnum, struct cp_err *err)
 {
+	return cp_err_set(err, CP_EXIT_INVALID, errnum,
+			  "'%s' has no driver; expected: load the module cp_memattr "
+			  "(modprobe cp_memattr)",
+			  name);
+}
+
+/*
+ * Is it the module's, by its name alone? Opening a device can act on it (a watchdog
+ * starts, a tape rewinds) and so can an ioctl that means something else to its driver, so
+ * sysfs is asked whose the number is.
+ */
+static int look_at(const struct cp_memattr_sys *sys, const char *name, dev_t *ret_dev,
+		   struct cp_err *err)
+{
+	char dir[PATH_MAX], subsystem[16];
 	struct stat st;
 
 	if (sys->stat(name, &st)) {
@@ -72,25 +94,51 @@ static int open_device(const struct cp_memattr_sys *sys, const char *name, int *
 				  "'%s' is no character device; expected that of the "
 				  "module cp_memattr, " CP_MEMATTR_DEVICE,
 				  name);
+	if (!cp_sysfs_device(sys->root, "char", st.st_rdev, dir))
+		return no_driver(name, ENODEV, err);
+	cp_sysfs_link(dir, "subsystem", subsystem, sizeof(subsystem));
+	if (strcmp(subsystem, "misc") != 0 ||
+	    strcmp(strrchr(dir, '/') + 1, "cp_memattr") != 0)
+		return cp_err_set(
+			err, CP_EXIT_USAGE, ENODEV,
+			"'%s' is the device of something else than the module "
+			"cp_memattr ('%s' to the kernel); expected " CP_MEMATTR_DEVICE,
+			name, strrchr(dir, '/') + 1);
+	*ret_dev = st.st_rdev;
+	return 0;
+}
+
+static int open_device(const struct cp_memattr_sys *sys, const char *name, int *ret_fd,
+		       struct cp_err *err)
+{
+	struct stat st;
+	dev_t dev;
+	int rc = look_at(sys, name, &dev, err);
+
+	if (rc)
+		return rc;
 	/* also for reading only: the memory is filled before it is read */
 	int fd = sys->open(name, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
-	if (fd >= 0) {
-		*ret_fd = fd;
-		return 0;
-	}
-	if (errno == EACCES || errno == EPERM)
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
 		return cp_err_set(err, CP_EXIT_INVALID, errno,
 				  "'%s' cannot be opened: %s; expected root, or a mode "
 				  "of the device that lets you read and write",
 				  name, strerror(errno));
-	if (errno == ENXIO || errno == ENODEV)
+	if (fd < 0 && (errno == ENXIO || errno == ENODEV))
+		return no_driver(name, errno, err);
+	if (fd < 0)
 		return cp_err_set(err, CP_EXIT_INVALID, errno,
-				  "'%s' has no driver; expected: load the module "
-				  "cp_memattr (modprobe cp_memattr)",
+				  "'%s' cannot be opened: %s", name, strerror(errno));
+	if (sys->fstat(fd, &st) || !S_ISCHR(st.st_mode) || st.st_rdev != dev) {
+		sys->close(fd);
+		return cp_err_set(err, CP_EXIT_INVALID, ENXIO,
+				  "'%s' became another device while it was opened; "
+				  "expected " CP_MEMATTR_DEVICE,
 				  name);
-	return cp_err_set(err, CP_EXIT_INVALID, errno, "'%s' cannot be opened: %s", name,
-			  strerror(errno));
+	}
+	*ret_fd = fd;
+	return 0;
 }
 
 static int query(const struct cp_memattr_sys *sys, int fd, const char *name,
@@ -98,10 +146,12 @@ static int query(const struct cp_memattr_sys *sys, int fd, const char *name,
 {
 	*ret_query = (struct cp_memattr_query){0};
 	if (sys->ioctl(fd, CP_MEMATTR_QUERY, ret_query))
-		return cp_err_set(err, CP_EXIT_USAGE, errno,
-				  "'%s' is the device of something else than the module "
-				  "cp_memattr (%s); expected " CP_MEMATTR_DEVICE,
-				  name, strerror(errno));
+		return cp_err_set(err, CP_EXIT_INVALID, errno,
+				  "'%s': the module cp_memattr does not tell its version "
+				  "(%s), so that it is of another one; expected version "
+				  "%d: build the module of this copypath, unload the old "
+				  "one and load it",
+				  name, strerror(errno), CP_MEMATTR_VERSION);
 	if (ret_query->version != CP_MEMATTR_VERSION)
 		return cp_err_set(err, CP_EXIT_INVALID, EPROTO,
 				  "'%s': the module cp_memattr speaks version %u; "
@@ -169,7 +219,7 @@ static int open_checked(const struct cp_memattr_sys *sys, const struct cp_media_
 }
 
 static int alloc(const struct cp_memattr_sys *sys, int fd, const struct cp_media_cfg *cfg,
-		 size_t *ret_bytes, struct cp_err *err)
+		 struct cp_memattr_alloc *ret_given, struct cp_err *err)
 {
 	struct cp_memattr_alloc ask = {
 		.bytes = cfg->bytes,
@@ -196,7 +246,7 @@ static int alloc(const struct cp_memattr_sys *sys, int fd, const struct cp_media
 				  "; expected whole pages, at least as many: is it the "
 				  "module of this copypath?",
 				  device_of(cfg), (uint64_t)ask.bytes, cfg->bytes);
-	*ret_bytes = (size_t)ask.bytes;
+	*ret_given = ask;
 	return 0;
 }
 
@@ -213,16 +263,18 @@ int cp_memattr_look(const struct cp_memattr_sys *sys, const struct cp_media_cfg 
 int cp_memattr_open(const struct cp_memattr_sys *sys, struct cp_media *media,
 		    const struct cp_media_cfg *cfg, struct cp_err *err)
 {
-	size_t bytes = 0;
+	struct cp_memattr_alloc given = {0};
 	void *map = MAP_FAILED;
 	int fd = -1, rc = open_checked(sys, cfg, &fd, err);
 
 	if (!rc)
 		rc = cp_media_memory_check("media 'memattr'", cfg->bytes, err);
 	if (!rc)
-		rc = alloc(sys, fd, cfg, &bytes, err);
+		rc = alloc(sys, fd, cfg, &given, err);
 	if (rc)
 		goto out_close;
+	size_t bytes = (size_t)given.bytes;
+
 	map = sys->mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED) {
 		rc = cp_err_set(err, CP_EXIT_INVALID, errno, "'%s' cannot be mapped: %s",
@@ -246,15 +298,14 @@ int cp_memattr_open(const struct cp_memattr_sys *sys, struct cp_media *media,
 	media->base = media->map = map;
 	media->map_bytes = bytes;
 	media->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	/* The module knows, and keeps all of it on one node; its pages are none that
+	 * move_pages() would tell of. */
+	media->node = given.node;
+	media->node_pct = given.node < 0 ? 0 : 100;
 out_close:
 	if (fd >= 0)
 		sys->close(fd); /* the mapping keeps the memory */
 	return rc;
-}
-
-static int memattr_check(const char *spec, struct cp_err *err)
-{
-	return cp_media_no_settings(spec, err);
 }
 
 static int memattr_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
@@ -275,8 +326,10 @@ static int memattr_sync(struct cp_media *media, uint64_t offset, uint64_t len)
 	(void)media;
 	(void)offset;
 	(void)len;
-	/* What this thread stored under wc has left its write-combining buffers: it is
-	 * in memory, which is as durable as it gets, and every thread sees it. */
+	/* What this thread stored is what every thread and device reads from here on:
+	 * under wc it has left the write-combining buffers for memory; under wb it may
+	 * be in a cache, which is coherent. Nothing of it outlives the module, so that
+	 * this is as durable as it gets. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return 0;
 }
@@ -305,7 +358,7 @@ const struct cp_media_ops cp_media_memattr_ops = {
 	.file_default = CP_MEMATTR_DEVICE,
 	.attrs = CP_ATTR_BIT(CP_ATTR_WB) | CP_ATTR_BIT(CP_ATTR_UC) |
 		 CP_ATTR_BIT(CP_ATTR_WC) | CP_ATTR_BIT(CP_ATTR_WT),
-	.check = memattr_check,
+	.check = cp_media_no_settings,
 	.look = memattr_look,
 	.open = memattr_open,
 	.sync = memattr_sync,

@@ -12,10 +12,12 @@
  * mmap() gave goes back to the real munmap(). */
 struct cp_memattr_sys {
 	int (*stat)(const char *path, struct stat *st);
+	int (*fstat)(int fd, struct stat *st);
 	int (*open)(const char *path, int flags);
 	int (*ioctl)(int fd, unsigned long request, void *arg);
 	void *(*mmap)(void *at, size_t bytes, int prot, int flags, int fd, off_t offset);
 	int (*close)(int fd);
+	const char *root; /* goes before the paths of sysfs: "" but in tests */
 };
 extern const struct cp_memattr_sys cp_memattr_sys_kernel;
 

@@ -20,6 +20,8 @@ struct cp_nd {
 	bool found;	 /* a region of libnvdimm is behind the device */
 	bool pmem;	 /* and it is a persistent one (devtype nd_pmem) */
 	bool auto_flush; /* its CPU caches are in the persistence domain */
+	int node; /* NUMA node of the region, or of a device without one; of a stacked
+		   * device the one that all below it are on; -1 unknown */
 };
 
 /*

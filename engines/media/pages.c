@@ -26,33 +26,26 @@ size_t cp_media_map_bytes(uint64_t bytes)
 	return (size_t)((bytes + page - 1) / page * page);
 }
 
-static int available_read(uint64_t *ret_bytes)
+uint64_t cp_media_memory_available(void)
 {
-	char line[128];
-	uint64_t kib;
-	int rc = -ENOENT;
 	FILE *file = fopen("/proc/meminfo", "re");
+	uint64_t kib = 0;
+	char line[128];
 
-	if (!file)
-		return -errno;
-	while (rc && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1) {
-			*ret_bytes = kib << 10;
-			rc = 0;
-		}
-	}
-	fclose(file);
-	return rc;
+	while (file && fgets(line, sizeof(line), file) &&
+	       sscanf(line, "MemAvailable: %" SCNu64, &kib) != 1)
+		;
+	if (file)
+		fclose(file);
+	return kib << 10;
 }
 
 int cp_media_memory_check(const char *what, uint64_t bytes, struct cp_err *err)
 {
-	uint64_t available = 0;
+	uint64_t available = cp_media_memory_available();
 	char asked_text[24], available_text[24];
 
-	if (available_read(&available))
-		return 0;
-	if (bytes <= available - available / 16)
+	if (!available || bytes <= available - available / 16)
 		return 0;
 	/* whole MiB: exact bytes are noise to a reader, and differ each time */
 	cp_size_format(bytes, asked_text, sizeof(asked_text));

@@ -13,6 +13,8 @@
 #include <linux/magic.h>
 #include <unistd.h>
 
+#include "engines/media/sysfs.h"
+
 /* linux/ioport.h, which is not for user space; `resource` prints them (sysfs-pci.rst). */
 #define IORESOURCE_IO	    0x00000100ULL
 #define IORESOURCE_MEM	    0x00000200ULL
@@ -25,6 +27,7 @@ const struct cp_pci_root cp_pci_root_kernel = {
 	.devices = "/sys/bus/pci/devices",
 	.iomem = "/proc/iomem",
 	.memtypes = "/sys/kernel/debug/x86/pat_memtype_list",
+	.mtrrs = "/proc/mtrr",
 	.sysfs = true,
 };
 
@@ -51,37 +54,6 @@ static int index_of(const char *filename, bool *ret_wc)
 		return -1;
 	*ret_wc = !strcmp(base + 1, "_wc");
 	return base[1] && !*ret_wc ? -1 : *base - '0';
-}
-
-/* The last component of what a link of the device's directory points at, or "". */
-static void link_name(const char *dir, const char *name, char *buf, size_t size)
-{
-	char path[CP_PCI_PATH_MAX], target[PATH_MAX];
-
-	buf[0] = '\0';
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	ssize_t len = readlink(path, target, sizeof(target) - 1);
-	if (len <= 0)
-		return;
-	target[len] = '\0';
-	const char *slash = strrchr(target, '/');
-
-	snprintf(buf, size, "%.*s", (int)size - 1, slash ? slash + 1 : target);
-}
-
-static int read_node(const char *dir)
-{
-	char path[CP_PCI_PATH_MAX];
-	int node = -1;
-
-	snprintf(path, sizeof(path), "%s/numa_node", dir);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return -1;
-	if (fscanf(file, "%d", &node) != 1)
-		node = -1;
-	fclose(file);
-	return node;
 }
 
 /* Line N of `resource`: first address, last address, flags. */
@@ -116,7 +88,7 @@ static int find_dir(const char *filename, char dir[PATH_MAX], struct cp_err *err
 		*slash = '\0';
 	if (!realpath(slash ? given : ".", dir))
 		return not_a_bar(filename, "is in no directory", err);
-	link_name(dir, "subsystem", subsystem, sizeof(subsystem));
+	cp_sysfs_link(dir, "subsystem", subsystem, sizeof(subsystem));
 	return strcmp(subsystem, "pci") != 0
 		       ? not_a_bar(filename, "is not of a PCI device", err)
 		       : 0;
@@ -165,8 +137,8 @@ static int describe(const char *filename, const char *dir, unsigned index,
 	bar->bytes = word[1] - word[0] + 1;
 	bar->prefetchable = word[2] & IORESOURCE_PREFETCH;
 	bar->has_wc = !access(cp_pci_bar_path(bar, CP_ATTR_WC, path), F_OK);
-	link_name(dir, "driver", bar->driver, sizeof(bar->driver));
-	bar->node = read_node(dir);
+	cp_sysfs_link(dir, "driver", bar->driver, sizeof(bar->driver));
+	bar->node = cp_sysfs_node(dir);
 	return 0;
 }
 

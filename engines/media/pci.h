@@ -5,7 +5,7 @@
  * from text files, links and the first bytes of config space, which have no side effects.
  *
  * Facts are of linux, Documentation/PCI/sysfs-pci.rst and drivers/pci/{pci-sysfs,mmap}.c:
- * resourceN is mapped uncached (UC-; an MTRR can still make it WC, PAT's UC cannot be
+ * resourceN is mapped uncached (UC-; an MTRR of type WC makes it WC, PAT's UC cannot be
  * had), resourceN_wc is there for prefetchable BARs where the CPU has write combining,
  * and mapping is refused under lockdown and, with IO_STRICT_DEVMEM, where a driver holds
  * the region.
@@ -28,7 +28,8 @@ struct cp_pci_root {
 	const char *iomem;   /* "/proc/iomem" */
 	/* "/sys/kernel/debug/x86/pat_memtype_list"; may be missing */
 	const char *memtypes;
-	bool sysfs; /* a BAR must be on sysfs; false: a test's own tree */
+	const char *mtrrs; /* "/proc/mtrr"; missing where the CPU has none */
+	bool sysfs;	   /* a BAR must be on sysfs; false: a test's own tree */
 };
 extern const struct cp_pci_root cp_pci_root_kernel;
 
@@ -64,6 +65,18 @@ int cp_pci_bar_check(const struct cp_pci_root *root, const struct cp_pci_bar *ba
 /* The file to map for attr. Returns buf, of PATH_MAX + 32. */
 #define CP_PCI_PATH_MAX (PATH_MAX + 32)
 char *cp_pci_bar_path(const struct cp_pci_bar *bar, enum cp_attr attr, char *buf);
+
+/*
+ * After bytes of it were mapped under attr: is that what the mapping is? The kernel gives
+ * a second mapping the type of the first, whatever was asked and without a word, and an
+ * MTRR can override uc. 0, or -EBUSY (exit 4) with what it is instead. *ret_verified: the
+ * kernel was asked; false where it does not tell (its list is of debugfs, for root).
+ */
+int cp_pci_bar_verify(const struct cp_pci_root *root, const struct cp_pci_bar *bar,
+		      enum cp_attr attr, uint64_t bytes, bool *ret_verified,
+		      struct cp_err *err);
+/* Before anything is mapped: could cp_pci_bar_verify() tell? */
+bool cp_pci_bar_verifiable(const struct cp_pci_root *root);
 
 /* Every memory BAR of the machine, in the order of addresses. why: NULL when it could be
  * used under uc, else why not; valid during the call. Returns how many. */

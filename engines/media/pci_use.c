@@ -9,25 +9,11 @@
 #include <unistd.h>
 
 #include "engines/base/units.h"
+#include "engines/media/sysfs.h"
 
 /* Of config space: linux/pci_regs.h, PCI_COMMAND and PCI_COMMAND_MEMORY. */
 #define COMMAND_OFFSET 4U
 #define COMMAND_MEMORY 0x2U
-
-/* The first word of a file of the device, "" where there is none. */
-static void read_word(const struct cp_pci_bar *bar, const char *name, char word[32])
-{
-	char path[CP_PCI_PATH_MAX];
-
-	word[0] = '\0';
-	snprintf(path, sizeof(path), "%s/%s", bar->dir, name);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return;
-	if (fscanf(file, "%31s", word) != 1)
-		word[0] = '\0';
-	fclose(file);
-}
 
 /* One line of /proc/iomem: "  d0000000-d0ffffff : 0000:00:04.0", two blanks a level. */
 struct region {
@@ -83,26 +69,85 @@ static bool held_by(const struct cp_pci_root *root, const struct cp_pci_bar *bar
 }
 
 /*
- * Mapped by somebody, with which attribute? x86 keeps a list, which root sees where
- * debugfs is mounted; a second mapping of another attribute would silently get the first
- * one's. "PAT: [mem 0x00000000fe000000-0x00000000fe400000] write-combining", the end
- * excluded.
+ * x86 keeps a list of what is mapped under which type, which root sees where debugfs is
+ * mounted: "PAT: [mem 0x00000000fe000000-0x00000000fe400000] write-combining", the end
+ * excluded. The first entry that overlaps [start, end) and is not of type `but` (NULL:
+ * any).
  */
-static bool mapped_as(const struct cp_pci_root *root, const struct cp_pci_bar *bar,
-		      char type[32])
+static bool mapped_as(FILE *list, uint64_t start, uint64_t end, const char *but,
+		      unsigned *ret_entries, char type[32])
 {
-	bool mapped = false;
+	uint64_t from, to;
 	char line[128];
-	uint64_t start, end;
-	FILE *file = fopen(root->memtypes, "re");
 
-	while (file && !mapped && fgets(line, sizeof(line), file))
-		mapped = sscanf(line, "PAT: [mem %" SCNx64 "-%" SCNx64 "] %31s", &start,
-				&end, type) == 3 &&
-			 start < bar->start + bar->bytes && end > bar->start;
+	*ret_entries = 0;
+	while (list && fgets(line, sizeof(line), list)) {
+		if (sscanf(line, "PAT: [mem %" SCNx64 "-%" SCNx64 "] %31s", &from, &to,
+			   type) != 3 ||
+		    from >= end || to <= start)
+			continue;
+		++*ret_entries;
+		if (!but || strcmp(type, but) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* "reg01: base=0x0fe000000 ( 4064MB), size=   16MB, count=1: write-combining", one of
+ * which makes a UC- mapping write combining (Intel SDM vol. 3A, effective page-level
+ * types). */
+static bool mtrr_combines(const struct cp_pci_root *root, uint64_t start, uint64_t end)
+{
+	bool found = false;
+	uint64_t base, size;
+	char line[160], unit, type[32];
+	FILE *file = fopen(root->mtrrs, "re");
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		if (sscanf(line,
+			   "reg%*d: base=%" SCNx64 " (%*[^)]), size=%" SCNu64
+			   "%cB, count=%*d: %31s",
+			   &base, &size, &unit, type) != 4)
+			continue;
+		size <<= unit == 'M' ? 20 : unit == 'K' ? 10 : 0;
+		found = !strcmp(type, "write-combining") && base < end &&
+			start < base + size;
+	}
 	if (file)
 		fclose(file);
-	return mapped;
+	return found;
+}
+
+bool cp_pci_bar_verifiable(const struct cp_pci_root *root)
+{
+	return !access(root->memtypes, R_OK);
+}
+
+int cp_pci_bar_verify(const struct cp_pci_root *root, const struct cp_pci_bar *bar,
+		      enum cp_attr attr, uint64_t bytes, bool *ret_verified,
+		      struct cp_err *err)
+{
+	/* as x86's cattr_name() has them (arch/x86/mm/pat/memtype.c) */
+	const char *want = attr == CP_ATTR_WC ? "write-combining" : "uncached-minus";
+	uint64_t end = bar->start + bytes;
+	char type[32];
+	unsigned entries;
+	FILE *list = fopen(root->memtypes, "re");
+	bool other = mapped_as(list, bar->start, end, want, &entries, type);
+	bool mtrr = attr == CP_ATTR_UC && mtrr_combines(root, bar->start, end);
+
+	if (list)
+		fclose(list);
+	if (other || mtrr)
+		return cp_err_set(
+			err, CP_EXIT_INVALID, EBUSY,
+			"BAR %u of '%s' is mapped %s and not %s: %s; expected %s",
+			bar->index, bar->address, other ? type : "write-combining", want,
+			other ? "somebody else mapped it first"
+			      : "an MTRR makes it so (/proc/mtrr)",
+			other ? "a BAR nobody uses" : "attr wc, or no such MTRR");
+	*ret_verified = entries > 0; /* without PAT the list is empty */
+	return 0;
 }
 
 static bool decodes(const struct cp_pci_bar *bar)
@@ -124,7 +169,9 @@ static bool decodes(const struct cp_pci_bar *bar)
 static int check_free(const struct cp_pci_root *root, const struct cp_pci_bar *bar,
 		      struct cp_err *err)
 {
+	uint64_t end = bar->start + bar->bytes;
 	char holder[64], type[32];
+	unsigned entries;
 
 	if (bar->driver[0])
 		return cp_err_set(err, CP_EXIT_INVALID, EBUSY,
@@ -138,7 +185,13 @@ static int check_free(const struct cp_pci_root *root, const struct cp_pci_bar *b
 				  "BAR %u of '%s' is in use: '%s' holds its addresses in "
 				  "/proc/iomem; expected a BAR nobody uses",
 				  bar->index, bar->address, holder);
-	if (mapped_as(root, bar, type))
+	FILE *list = fopen(root->memtypes, "re");
+	bool mapped = mapped_as(list, bar->start, end, NULL, &entries, type);
+
+	if (list)
+		fclose(list);
+	/* a second mapping under another attribute would silently get the first one's */
+	if (mapped)
 		return cp_err_set(err, CP_EXIT_INVALID, EBUSY,
 				  "BAR %u of '%s' is in use: somebody has it mapped, %s; "
 				  "expected a BAR nobody uses",
@@ -151,8 +204,8 @@ static int check_awake(const struct cp_pci_bar *bar, struct cp_err *err)
 {
 	char runtime[32], power[32];
 
-	read_word(bar, "power/runtime_status", runtime);
-	read_word(bar, "power_state", power);
+	cp_sysfs_line(bar->dir, "power/runtime_status", runtime, sizeof(runtime));
+	cp_sysfs_line(bar->dir, "power_state", power, sizeof(power));
 	if (!strcmp(runtime, "suspended") || !strncmp(power, "D3", 2))
 		return cp_err_set(err, CP_EXIT_INVALID, ENODEV,
 				  "'%s' sleeps (%s); expected it awake: echo on > "

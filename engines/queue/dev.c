@@ -128,6 +128,7 @@ static int open_media(struct cp_dev *dev, struct cp_err *err)
 		.bytes = fits ? cfg->bytes + cfg->misalign_far : UINT64_MAX,
 		.writable = cfg->writable,
 		.attr = dev->mapped,
+		.attr_native = cfg->attr_native,
 		.require_persistent = dev->cfg.dir_used[CP_DIR_WRITE] &&
 				      !strcmp(dev->arm.persist, "require"),
 		.fault_in = true,
@@ -185,6 +186,7 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 		cp_dev_close(dev);
 		return rc;
 	}
+	dev->media.flushed = dev->flush.promised; /* nothing is left to a sync */
 	*ret_dev = dev;
 	return 0;
 

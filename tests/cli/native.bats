@@ -75,6 +75,18 @@ need_module() {
 	[ "$(jq '.jobs[0].error' out.json)" -eq 0 ]
 }
 
+@test "memattr leaves a device of something else alone" {
+	workload "media: memattr, filename: /dev/null, size: 1m" 'rw: read, bs: 4k' 'copy: memcpy'
+	run -2 "$copypath" run --dry-run w.yaml
+	[[ $output = *"'/dev/null' is the device of something else"*"('null' to the kernel)"* ]]
+	run engine --rw=read --media=memattr --filename=/dev/null --copy=memcpy --size=1m
+	[ "$status" -ne 0 ]
+	[[ $output = *"'/dev/null' is the device of something else"* ]]
+	command -v strace || return 0
+	strace -f -o trace "$copypath" run --dry-run w.yaml || :
+	run ! grep -E "open.*\"/dev/null\".*O_RDWR|_IOC.*0xcb" trace
+}
+
 @test "memattr without the module says which to load, in a workload and in fio" {
 	[ ! -e /dev/cp_memattr ] || skip "the module cp_memattr is loaded"
 	workload 'media: memattr, size: 1m, attr: [wb, uc, wc, wt], attr_native: true' \

@@ -42,7 +42,22 @@ for attr in uc wc; do
 	check "crc32c, $attr, avx2, mq" bar $free $attr fio_verify "$ASYNC" --size=1m \
 		--path=cpu --copy=avx2
 done
-check 'the attribute is native' bar $free wc side '.provenance.attr == "native"' --copy=memcpy
+# native ATTR OPTION...: the attribute is native, and the record notes nothing of it
+native() {
+	local attr=$1
+	shift
+	bar $free "$attr" side '.provenance.attr == "native" and
+		([.. | strings | select(contains("not verified"))] == [])' --copy=memcpy "$@"
+}
+for attr in uc wc; do
+	check "attr_native takes $attr, which the kernel lists" native $attr --attr_native=1
+done
+umount /sys/kernel/debug
+check 'an attribute that the kernel does not list is noted' bar $free uc side \
+	'[.. | strings | select(contains("attribute not verified"))] != []' --copy=memcpy
+check 'and refused under attr_native' bar $free uc refused "'attr_native' wants" \
+	fio_write --attr_native=1
+mount -t debugfs debugfs /sys/kernel/debug
 check 'wb is refused' bar $free wb refused 'expected attr uc or wc' fio_write
 
 modprobe pci-stub

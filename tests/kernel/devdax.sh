@@ -17,6 +17,11 @@ check 'the mapping is MAP_SYNC' during \
 check 'durable writes are flushed' \
 	side '.proof.persistent and .proof.flush == "clwb" and .proof.page_bytes == 2097152' \
 	--media=devdax "--filename=$far" --copy=memcpy --persist=require
+check 'the node of its region is recorded' side '.proof.node == 1' --media=devdax \
+	"--filename=$far"
+check 'an fsync behind stores that nothing flushed writes them back' side \
+	'.proof.errors == 0 and .proof.persistent == null' --media=devdax "--filename=$far" \
+	--copy=memcpy --persist=none --fsync=16
 check 'a size that is no whole step of the device works' side true --media=devdax \
 	"--filename=$far" --size=100k
 check 'more than the device has is refused' refused 'expected' side true --media=devdax \

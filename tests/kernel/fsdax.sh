@@ -49,6 +49,10 @@ if [ "$lab_domain" = memory_controller ]; then # once is enough
 fi
 check "file: durable writes have flush '$flush'" durable file "$flush"
 check "dax: durable writes have flush '$flush'" durable dax "$flush"
+for media in file dax; do
+	check "$media: the node of its region is recorded" side '.proof.node == 0' \
+		--media=$media --filename=$far
+done
 check 'file: one in tmpfs does not meet persist=require' refused 'is not persistent memory' \
 	side true --media=file --filename=/tmp/plain --persist=require
 check 'dax: a file in tmpfs is refused' refused 'is not on a DAX file system' \

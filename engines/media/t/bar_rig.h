@@ -31,7 +31,7 @@ static const char iomem[] = "00000000-00000fff : Reserved\n"
 
 struct rig {
 	const char *at;
-	char devices[256], iomem[256], memtypes[256], bar[512];
+	char devices[256], iomem[256], memtypes[256], mtrrs[256], bar[512];
 	struct cp_pci_root root;
 };
 
@@ -78,9 +78,12 @@ static inline void rig_build(const char *at, struct rig *rig)
 	snprintf(rig->devices, sizeof(rig->devices), "%s/bus/devices", at);
 	snprintf(rig->iomem, sizeof(rig->iomem), "%s/iomem", at);
 	snprintf(rig->memtypes, sizeof(rig->memtypes), "%s/memtypes", at);
+	snprintf(rig->mtrrs, sizeof(rig->mtrrs), "%s/mtrr", at);
 	snprintf(rig->bar, sizeof(rig->bar), "%s" LINK "/resource2", at);
-	rig->root = (struct cp_pci_root){
-		.devices = rig->devices, .iomem = rig->iomem, .memtypes = rig->memtypes};
+	rig->root = (struct cp_pci_root){.devices = rig->devices,
+					 .iomem = rig->iomem,
+					 .memtypes = rig->memtypes,
+					 .mtrrs = rig->mtrrs};
 	tree_file(at, DEV "/resource", resource);
 	rig_fill(at, DEV "/resource0", 'a', 256);
 	rig_fill(at, DEV "/resource1", 'b', 64);

@@ -140,6 +140,87 @@ static void refusals_of_the_kernel_are_told(void **state)
 	}
 }
 
+#define AT "PAT: [mem 0x00000000fe000000-0x00000000fe004000] "
+
+static const char *list_then; /* the kernel's list once it is mapped; NULL no list */
+static const char *list_root;
+
+static void *map_and_list(void *at, size_t bytes, int prot, int flags, int fd,
+			  off_t offset)
+{
+	if (list_then)
+		tree_file(list_root, "/memtypes", list_then);
+	return mmap(at, bytes, prot, flags, fd, offset);
+}
+
+/* Description: a mapping that came out under another type, by somebody who was first or
+ * by an MTRR, is refused with what it is; one whose type the kernel does not tell is
+ * noted, and refused where the attribute must be native. */
+static void the_mapping_is_verified(void **state)
+{
+	static const char wc_mtrr[] =
+		"reg00: base=0x000000000 (    0MB), size= 2048MB, count=1: write-back\n"
+		"reg01: base=0x0fe000000 ( 4064MB), size=   16MB, count=1: "
+		"write-combining\n";
+	static const char other_mtrr[] =
+		"reg00: base=0x0ff000000 ( 4080MB), size=   16MB, count=1: "
+		"write-combining\n"
+		"reg01: base=0x0fe000000 ( 4064MB), size=   16MB, count=1: uncachable\n";
+	static const struct {
+		enum cp_attr attr;
+		bool native;
+		const char *before, *then, *mtrr;
+		int errnum;
+		const char *text; /* of the error, or of the note; NULL no note */
+	} cases[] = {
+		{CP_ATTR_UC, true, "", AT "uncached-minus\n", "", 0, NULL},
+		{CP_ATTR_WC, true, "", AT "write-combining\n", wc_mtrr, 0, NULL},
+		{CP_ATTR_UC, true, "", AT "uncached-minus\n", other_mtrr, 0, NULL},
+		{CP_ATTR_UC, false, "", AT "uncached-minus\n" AT "write-combining\n", "",
+		 EBUSY,
+		 "is mapped write-combining and not uncached-minus: somebody else"},
+		{CP_ATTR_WC, false, "", AT "uncached-minus\n", "", EBUSY,
+		 "is mapped uncached-minus and not write-combining: somebody else"},
+		{CP_ATTR_UC, false, "", AT "uncached-minus\n", wc_mtrr, EBUSY,
+		 "is mapped write-combining and not uncached-minus: an MTRR"},
+		{CP_ATTR_UC, false, NULL, NULL, wc_mtrr, EBUSY, "an MTRR makes it so"},
+		{CP_ATTR_UC, false, NULL, NULL, "", 0, "attribute not verified"},
+		{CP_ATTR_UC, false, "", "", "", 0, "attribute not verified"},
+		{CP_ATTR_UC, true, "", "", "", EACCES, "'attr_native' wants"},
+		{CP_ATTR_UC, true, NULL, NULL, "", EACCES, "'attr_native' wants"},
+	};
+
+	for (size_t i = 0; i < NR(cases); i++) {
+		struct cp_media media = {.node = 42};
+		struct cp_err err = {0};
+		struct rig rig;
+
+		rig_build(*state, &rig);
+		struct cp_media_cfg cfg = rig_cfg(&rig, cases[i].attr);
+
+		unlink(rig.memtypes);
+		if (cases[i].before)
+			tree_file(rig.at, "/memtypes", cases[i].before);
+		tree_file(rig.at, "/mtrr", cases[i].mtrr);
+		cfg.attr_native = cases[i].native;
+		list_root = rig.at;
+		list_then = cases[i].then;
+		int rc = cp_bar_open(&rig.root, map_and_list, &media, &cfg, &err);
+		const char *said = rc ? err.msg : media.note;
+
+		if (rc != -cases[i].errnum ||
+		    (cases[i].text ? !strstr(said, cases[i].text) : said[0] != 0))
+			fail_msg("case %zu: got %d, '%s'", i, rc, said);
+		if (!rc)
+			munmap(media.map, media.map_bytes);
+		else
+			assert_int_equal(media.node, 42);
+		/* without a list it is told before anything is mapped */
+		if (rc == -EACCES && !cases[i].before)
+			assert_int_equal(cp_bar_look(&rig.root, &cfg, &err), -EACCES);
+	}
+}
+
 /* Description: a sync of a BAR whose device has gone is an error, not a signal. */
 static void sync_of_a_lost_device_fails(void **state)
 {
@@ -218,6 +299,7 @@ int main(void)
 		TREE(nothing_is_persistent),
 		TREE(read_only_is_protected),
 		TREE(refusals_of_the_kernel_are_told),
+		TREE(the_mapping_is_verified),
 		TREE(sync_of_a_lost_device_fails),
 		cmocka_unit_test(a_real_bar_keeps_bytes),
 	};

@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engines/copy/copy.h"
+#include "engines/media/dax.h"
 #include "engines/media/media.h"
 #include "engines/media/pmemlib.h"
 #include "engines/media/t/tree.h"
@@ -152,7 +154,7 @@ static void libpmem_is_asked(void **state)
 	assert_int_equal(cp_pmemlib_ask("libno-such.so.1", path, &why),
 			 CP_PMEMLIB_SILENT);
 	assert_string_equal(why, "libpmem is not here to agree");
-	enum cp_pmemlib word = cp_pmemlib_ask(CP_MEDIA_LIBPMEM, path, &why);
+	enum cp_pmemlib word = cp_pmemlib_ask(CP_COPY_LIBPMEM, path, &why);
 
 	if (word == CP_PMEMLIB_SILENT)
 		print_message("not asserted: %s\n", why);
@@ -161,13 +163,40 @@ static void libpmem_is_asked(void **state)
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 16 * PAGE);
 	assert_int_equal(st.st_blocks, 0);
-	assert_int_equal(cp_pmemlib_ask(CP_MEDIA_LIBPMEM, "/no/such", &why),
+	assert_int_equal(cp_pmemlib_ask(CP_COPY_LIBPMEM, "/no/such", &why),
 			 CP_PMEMLIB_SILENT);
 	assert_int_equal(access("/no/such", F_OK), -1);
 	setenv("PMEM_IS_PMEM_FORCE", "1", 1);
-	assert_int_equal(cp_pmemlib_ask(CP_MEDIA_LIBPMEM, path, &why), CP_PMEMLIB_SILENT);
+	assert_int_equal(cp_pmemlib_ask(CP_COPY_LIBPMEM, path, &why), CP_PMEMLIB_SILENT);
 	assert_non_null(strstr(why, "PMEM_IS_PMEM_FORCE is set"));
 	unsetenv("PMEM_IS_PMEM_FORCE");
+}
+
+/* Description: the verdict is of the file that was opened, also when its name is gone. */
+static void verdict_is_of_the_open_file(void **state)
+{
+	struct cp_media_cfg cfg = {
+		.spec = "dax", .filename = "/no/such", .bytes = PAGE, .writable = true};
+	struct cp_media media = {.node = 42};
+	const char *why = NULL;
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/file", (const char *)*state);
+	sparse_file(path, PAGE);
+	if (cp_pmemlib_ask(CP_COPY_LIBPMEM, path, &why) == CP_PMEMLIB_SILENT) {
+		print_message("skipped: %s\n", why);
+		skip();
+	}
+	int fd = open(path, O_RDWR);
+
+	assert_true(fd >= 0);
+	assert_int_equal(unlink(path), 0);
+	cp_dax_verdict(&cfg, fd, &media);
+	close(fd);
+	assert_non_null(strstr(media.note, "libpmem says no"));
+	assert_non_null(strstr(media.note, "its region is unknown"));
+	assert_false(media.persistent);
+	assert_int_equal(media.node, -1);
 }
 
 /* Description: PMEM_IS_PMEM_FORCE makes no DAX of a tmpfs file, nor a persistent one. */
@@ -303,6 +332,7 @@ int main(void)
 		cmocka_unit_test(plain_file_is_no_dax),
 		IN_SHM(other_types_are_refused),
 		IN_SHM(libpmem_is_asked),
+		IN_SHM(verdict_is_of_the_open_file),
 		IN_SHM(force_does_not_fool),
 		cmocka_unit_test(real_dax_file),
 		cmocka_unit_test(real_dax_device),

@@ -12,19 +12,28 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "engines/media/memattr.h"
+#include "engines/media/t/tree.h"
 #include "kmod/include/uapi/cp_memattr.h"
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 #define PAGE  4096U
 #define ALL   0xfU
 
+/* Of the tree that stands for sysfs. */
+#define MODULE_DEV  makedev(10, 120)
+#define OTHER_MISC  makedev(10, 130)
+#define OTHER_CLASS makedev(250, 0)
+#define UNKNOWN_DEV makedev(251, 0)
+
 /* The played module: its memory is a memfd, and it says what it is told to. */
 static struct {
 	int stat_errno, open_errno, query_errno, alloc_errno, mmap_errno;
 	mode_t mode;
+	dev_t dev, opened; /* what the name is when it is opened */
 	uint32_t version, attrs;
 	uint64_t bytes_max, extra;
 	unsigned interrupts; /* of ALLOC, before it goes through */
@@ -32,13 +41,14 @@ static struct {
 	char path[64];
 	int flags;
 	struct cp_memattr_alloc asked;
-	unsigned nr_open, nr_closed, nr_allocs;
+	unsigned nr_open, nr_closed, nr_ioctls, nr_allocs;
 } module;
 
 static void module_init(void)
 {
 	memset(&module, 0, sizeof(module));
 	module.mode = S_IFCHR | 0600;
+	module.dev = module.opened = MODULE_DEV;
 	module.version = CP_MEMATTR_VERSION;
 	module.attrs = ALL;
 	module.bytes_max = 64 * PAGE;
@@ -53,8 +63,15 @@ static int fails(int errnum)
 static int fake_stat(const char *path, struct stat *st)
 {
 	snprintf(module.path, sizeof(module.path), "%s", path);
-	*st = (struct stat){.st_mode = module.mode};
+	*st = (struct stat){.st_mode = module.mode, .st_rdev = module.dev};
 	return fails(module.stat_errno);
+}
+
+static int fake_fstat(int fd, struct stat *st)
+{
+	(void)fd;
+	*st = (struct stat){.st_mode = module.mode, .st_rdev = module.opened};
+	return 0;
 }
 
 static int fake_open(const char *path, int flags)
@@ -69,6 +86,7 @@ static int fake_open(const char *path, int flags)
 
 static int fake_ioctl(int fd, unsigned long request, void *arg)
 {
+	module.nr_ioctls++;
 	if (request == CP_MEMATTR_QUERY) {
 		*(struct cp_memattr_query *)arg =
 			(struct cp_memattr_query){.version = module.version,
@@ -89,7 +107,7 @@ static int fake_ioctl(int fd, unsigned long request, void *arg)
 		return fails(module.alloc_errno);
 	module.nr_allocs++;
 	alloc->bytes = (alloc->bytes + PAGE - 1) / PAGE * PAGE + module.extra;
-	alloc->node = 0;
+	alloc->node = 3;
 	return ftruncate(fd, (off_t)alloc->bytes);
 }
 
@@ -108,8 +126,10 @@ static int fake_close(int fd)
 	return close(fd);
 }
 
-static const struct cp_memattr_sys fake = {
+/* .root is set when there is a tree */
+static struct cp_memattr_sys fake = {
 	.stat = fake_stat,
+	.fstat = fake_fstat,
 	.open = fake_open,
 	.ioctl = fake_ioctl,
 	.mmap = fake_mmap,
@@ -150,6 +170,8 @@ static void each_attr_is_allocated(void **state)
 		for (size_t r = 0; r < NR(module.asked.reserved); r++)
 			assert_int_equal(module.asked.reserved[r], 0);
 		assert_int_equal(module.nr_open, module.nr_closed);
+		assert_int_equal(media.node, 3);
+		assert_int_equal(media.node_pct, 100);
 		assert_int_equal(media.map_bytes % PAGE, 0);
 		assert_true(media.map_bytes >= cfg.bytes);
 		for (size_t at = 0; at < media.map_bytes; at += 8)
@@ -237,7 +259,11 @@ enum fault {
 	REGULAR,
 	FORBIDDEN,
 	NO_DRIVER,
-	OTHER_DEVICE,
+	NOT_SHOWN,
+	WATCHDOG,
+	NAMESAKE,
+	SWAPPED,
+	OTHER_SIZES,
 	OLD_MODULE,
 	NO_ATTR,
 	NO_ATTR_AT_ALL,
@@ -264,7 +290,19 @@ static void break_module(enum fault fault)
 	case NO_DRIVER:
 		module.open_errno = ENXIO;
 		break;
-	case OTHER_DEVICE:
+	case NOT_SHOWN:
+		module.dev = UNKNOWN_DEV;
+		break;
+	case WATCHDOG:
+		module.dev = OTHER_MISC;
+		break;
+	case NAMESAKE:
+		module.dev = OTHER_CLASS;
+		break;
+	case SWAPPED:
+		module.opened = OTHER_MISC;
+		break;
+	case OTHER_SIZES:
 		module.query_errno = ENOTTY;
 		break;
 	case OLD_MODULE:
@@ -294,68 +332,83 @@ static void break_module(enum fault fault)
 	}
 }
 
+static const struct {
+	enum fault fault;
+	int errnum;
+	enum cp_exit exit;
+	bool by_look; /* found before memory is taken */
+	const char *text;
+} faults[] = {
+	{MISSING, ENOENT, CP_EXIT_INVALID, true,
+	 "'/dev/cp_memattr' does not exist; expected the device of the module "
+	 "cp_memattr: load the module cp_memattr"},
+	{REGULAR, EINVAL, CP_EXIT_USAGE, true,
+	 "'/dev/cp_memattr' is no character device; expected that of"},
+	{FORBIDDEN, EACCES, CP_EXIT_INVALID, true,
+	 "cannot be opened: Permission denied; expected root"},
+	{NO_DRIVER, ENXIO, CP_EXIT_INVALID, true,
+	 "has no driver; expected: load the module cp_memattr"},
+	{NOT_SHOWN, ENODEV, CP_EXIT_INVALID, true,
+	 "has no driver; expected: load the module cp_memattr"},
+	{WATCHDOG, ENODEV, CP_EXIT_USAGE, true,
+	 "is the device of something else than the module cp_memattr ('watchdog' "
+	 "to the kernel); expected /dev/cp_memattr"},
+	{NAMESAKE, ENODEV, CP_EXIT_USAGE, true,
+	 "is the device of something else than the module cp_memattr"},
+	{SWAPPED, ENXIO, CP_EXIT_INVALID, true,
+	 "became another device while it was opened"},
+	{OTHER_SIZES, ENOTTY, CP_EXIT_INVALID, true,
+	 "does not tell its version (Inappropriate ioctl for device), so that it "
+	 "is "
+	 "of another one; expected version 1: build the module"},
+	{OLD_MODULE, EPROTO, CP_EXIT_INVALID, true,
+	 "speaks version 7; expected version 1"},
+	{NO_ATTR, EOPNOTSUPP, CP_EXIT_INVALID, true,
+	 "cannot give attr 'uc' on this machine (is PAT off?); expected one of: "
+	 "wb, wc"},
+	{NO_ATTR_AT_ALL, EOPNOTSUPP, CP_EXIT_INVALID, true, "expected one of: none"},
+	{TOO_LARGE, E2BIG, CP_EXIT_INVALID, true,
+	 "gives at most 4k and '16k' is asked; expected a smaller size"},
+	{NO_MEMORY, ENOMEM, CP_EXIT_INVALID, false,
+	 "has no '16k' of attr 'uc': Cannot allocate memory; expected a smaller"},
+	{BUSY, EBUSY, CP_EXIT_INVALID, false, "has no '16k' of attr 'uc': "},
+	{ODD_SIZE, EPROTO, CP_EXIT_INVALID, false,
+	 "gave 16896 bytes for 16384; expected whole pages"},
+	{NO_MMAP, EAGAIN, CP_EXIT_INVALID, false, "cannot be mapped: "},
+};
+
 /* Description: a device that is missing, another's, too old, too small, or without the
  * attribute is refused by name with what would work, and nothing stays open. */
 static void faults_are_told(void **state)
 {
-	static const struct {
-		enum fault fault;
-		int errnum;
-		enum cp_exit exit;
-		bool by_look; /* found before memory is taken */
-		const char *text;
-	} cases[] = {
-		{MISSING, ENOENT, CP_EXIT_INVALID, true,
-		 "'/dev/cp_memattr' does not exist; expected the device of the module "
-		 "cp_memattr: load the module cp_memattr"},
-		{REGULAR, EINVAL, CP_EXIT_USAGE, true,
-		 "'/dev/cp_memattr' is no character device; expected that of"},
-		{FORBIDDEN, EACCES, CP_EXIT_INVALID, true,
-		 "cannot be opened: Permission denied; expected root"},
-		{NO_DRIVER, ENXIO, CP_EXIT_INVALID, true,
-		 "has no driver; expected: load the module cp_memattr"},
-		{OTHER_DEVICE, ENOTTY, CP_EXIT_USAGE, true,
-		 "is the device of something else than the module cp_memattr"},
-		{OLD_MODULE, EPROTO, CP_EXIT_INVALID, true,
-		 "speaks version 7; expected version 1"},
-		{NO_ATTR, EOPNOTSUPP, CP_EXIT_INVALID, true,
-		 "cannot give attr 'uc' on this machine (is PAT off?); expected one of: "
-		 "wb, wc"},
-		{NO_ATTR_AT_ALL, EOPNOTSUPP, CP_EXIT_INVALID, true,
-		 "expected one of: none"},
-		{TOO_LARGE, E2BIG, CP_EXIT_INVALID, true,
-		 "gives at most 4k and '16k' is asked; expected a smaller size"},
-		{NO_MEMORY, ENOMEM, CP_EXIT_INVALID, false,
-		 "has no '16k' of attr 'uc': Cannot allocate memory; expected a smaller"},
-		{BUSY, EBUSY, CP_EXIT_INVALID, false, "has no '16k' of attr 'uc': "},
-		{ODD_SIZE, EPROTO, CP_EXIT_INVALID, false,
-		 "gave 16896 bytes for 16384; expected whole pages"},
-		{NO_MMAP, EAGAIN, CP_EXIT_INVALID, false, "cannot be mapped: "},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < NR(cases); i++) {
+	for (size_t i = 0; i < NR(faults); i++) {
 		for (int look = 0; look < 2; look++) {
 			struct cp_media_cfg cfg = plain;
 			struct cp_media media = {.node = 42};
 			struct cp_err err = {0};
-			bool told = !look || cases[i].by_look;
+			bool told = !look || faults[i].by_look;
 
 			cfg.attr = CP_ATTR_UC;
-			break_module(cases[i].fault);
+			break_module(faults[i].fault);
 			int rc = look ? cp_memattr_look(&fake, &cfg, &err)
 				      : cp_memattr_open(&fake, &media, &cfg, &err);
 
-			if (rc != (told ? -cases[i].errnum : 0) ||
-			    (told && (err.exit != cases[i].exit ||
-				      !strstr(err.msg, cases[i].text))))
+			if (rc != (told ? -faults[i].errnum : 0) ||
+			    (told && (err.exit != faults[i].exit ||
+				      !strstr(err.msg, faults[i].text))))
 				fail_msg("case %zu: got %d, exit %d, '%s'", i, rc,
 					 (int)err.exit, err.msg);
 			assert_int_equal(media.node, 42);
 			assert_int_equal(module.nr_open, module.nr_closed);
+			/* a device of something else is left alone */
+			if (module.dev != MODULE_DEV)
+				assert_int_equal(module.nr_open, 0);
+			if (module.dev != MODULE_DEV || module.opened != MODULE_DEV)
+				assert_int_equal(module.nr_ioctls, 0);
 		}
 	}
-	assert_int_equal(NR(cases), NO_MMAP + 1);
+	assert_int_equal(NR(faults), NO_MMAP + 1);
 }
 
 /* Description: without the module, the media says which to load; a device of something
@@ -368,7 +421,7 @@ static void the_kernel_is_asked(void **state)
 
 	(void)state;
 	cfg.filename = "/dev/null";
-	assert_int_equal(cp_media_open(&cfg, &media, &err), -ENOTTY);
+	assert_int_equal(cp_media_open(&cfg, &media, &err), -ENODEV);
 	assert_non_null(strstr(err.msg, "'/dev/null' is the device of something else"));
 	cfg.filename = "/nowhere/cp_memattr";
 	assert_int_equal(cp_media_open(&cfg, &media, &err), -ENOENT);
@@ -406,6 +459,36 @@ static void the_real_module_keeps_bytes(void **state)
 	}
 }
 
+/* What sysfs shows of the module, of another misc device, and of another class's device
+ * that has the module's name. */
+static int setup(void **state)
+{
+	static const struct {
+		const char *device, *number, *dir, *class;
+	} shown[] = {
+		{"/sys/devices/virtual/misc/cp_memattr/dev", "10:120",
+		 "/sys/devices/virtual/misc/cp_memattr", "/sys/class/misc"},
+		{"/sys/devices/virtual/misc/watchdog/dev", "10:130",
+		 "/sys/devices/virtual/misc/watchdog", "/sys/class/misc"},
+		{"/sys/devices/virtual/input/cp_memattr/dev", "250:0",
+		 "/sys/devices/virtual/input/cp_memattr", "/sys/class/input"},
+	};
+
+	if (tree_setup(state))
+		return -1;
+	for (size_t i = 0; i < NR(shown); i++) {
+		char path[128];
+
+		tree_file(*state, shown[i].device, shown[i].number);
+		snprintf(path, sizeof(path), "/sys/dev/char/%s", shown[i].number);
+		tree_link(*state, path, shown[i].dir);
+		snprintf(path, sizeof(path), "%s/subsystem", shown[i].dir);
+		tree_link(*state, path, shown[i].class);
+	}
+	fake.root = *state;
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -420,5 +503,5 @@ int main(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("memattr", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("memattr", tests, setup, tree_teardown);
 }

@@ -83,6 +83,52 @@ static void region_decides(void **state)
 	}
 }
 
+/* Description: the node is the region's; of a device without one its own, or that of what
+ * it hangs from; of a stacked one the node that all below it share. */
+static void node_is_the_regions(void **state)
+{
+	static const struct {
+		unsigned minor_nr;
+		int node;
+	} cases[] = {{0, 0}, {1, 3}, {2, -1}, {3, 2}, {10, 3}, {11, -1}, {77, -1}};
+	const char *root = *state;
+
+	for (unsigned i = 0; i < 3; i++) {
+		region(root, i, "nd_pmem\n", NULL);
+		pmem_block(root, i, i);
+	}
+	tree_file(root, BUS "/region0/numa_node", "0\n");
+	tree_file(root, BUS "/region1/numa_node", "3\n");
+	tree_file(root, BUS "/region2/numa_node", "-1\n");
+	tree_file(root, "/sys/devices/pci/nvme9/size", "1\n");
+	tree_file(root, "/sys/devices/pci/numa_node", "2\n");
+	tree_link(root, "/sys/dev/block/259:3", "/sys/devices/pci/nvme9");
+	for (unsigned i = 0; i < 2; i++) {
+		char path[128], to[128];
+
+		for (unsigned below = i ? 0 : 1; below < 2; below++) {
+			snprintf(path, sizeof(path),
+				 "/sys/devices/virtual/block/dm-%u/slaves/%u", i, below);
+			snprintf(to, sizeof(to),
+				 BUS "/region%u/namespace%u.0/block/pmem%u", below, below,
+				 below);
+			tree_link(root, path, to);
+		}
+		snprintf(path, sizeof(path), "/sys/dev/block/259:%u", 10 + i);
+		snprintf(to, sizeof(to), "/sys/devices/virtual/block/dm-%u", i);
+		tree_link(root, path, to);
+	}
+	for (size_t i = 0; i < NR(cases); i++) {
+		dev_t dev = makedev(259, cases[i].minor_nr);
+		struct cp_media media = {.node = 42};
+
+		assert_int_equal(cp_nd_of(root, CP_ND_BLOCK, dev).node, cases[i].node);
+		cp_dax_judge(root, dev, CP_PMEMLIB_YES, "", &media);
+		assert_int_equal(media.node, cases[i].node);
+		assert_int_equal(media.node_pct, cases[i].node < 0 ? 0 : 100);
+	}
+}
+
 /* Description: a folder that is called region but is of another bus (CXL) is none. */
 static void other_regions_do_not_count(void **state)
 {
@@ -185,7 +231,9 @@ static void verdict_needs_both(void **state)
 		{1, CP_PMEMLIB_YES, true, false, "mapped with MAP_SYNC, libpmem agrees"},
 		{2, CP_PMEMLIB_YES, false, false,
 		 "its region is volatile: not persistent"},
-		{9, CP_PMEMLIB_YES, true, false, "libpmem agrees"},
+		{9, CP_PMEMLIB_YES, true, false, "libpmem agrees, its region is unknown"},
+		{9, CP_PMEMLIB_SILENT, true, false,
+		 "nobody asked, its region is unknown"},
 	};
 	const char *root = *state;
 
@@ -364,7 +412,7 @@ int main(void)
 		IN_TREE(stack_is_as_its_worst), IN_TREE(loop_ends),
 		IN_TREE(unknown_goes_by_all),	IN_TREE(verdict_needs_both),
 		IN_TREE(devdax_is_read),	IN_TREE(devdax_is_refused),
-		IN_TREE(dax_mount_is_found),
+		IN_TREE(dax_mount_is_found),	IN_TREE(node_is_the_regions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -477,6 +477,29 @@ static void proof_says_what(void **state)
 	}
 }
 
+/* Description: the media is told that a sync finds nothing to write back where, and only
+ * where, each write is made durable. */
+static void media_knows_of_flushes(void **state)
+{
+	static const struct {
+		const char *settings;
+		bool flushed;
+	} cases[] = {{"copy=memcpy", false},
+		     {"copy=memcpy fence=sfence", false},
+		     {"copy=memcpy persist=auto", true}};
+
+	(void)state;
+	if (!can_flush())
+		skip();
+	for (size_t i = 0; i < NR_OF(cases); i++) {
+		struct cp_dev_cfg cfg = config(cases[i].settings);
+		struct rig rig = rig_open(&cfg);
+
+		assert_int_equal(rig.dev->media.flushed, cases[i].flushed);
+		rig_close(&rig);
+	}
+}
+
 /* Description: what cannot be promised is refused at open, by name, with what would do;
  * where only reads are made nothing is promised and nothing refused. */
 static void refused_at_open(void **state)
@@ -539,6 +562,7 @@ int main(void)
 		cmocka_unit_test(faulted_copy_is_fenced),
 		cmocka_unit_test(cut_before_the_flush),
 		cmocka_unit_test(proof_says_what),
+		cmocka_unit_test(media_knows_of_flushes),
 		cmocka_unit_test(refused_at_open),
 	};
 

@@ -10,9 +10,12 @@
  *
  * Compatibility: the numbers of the ioctls hold the size of their structures, and
  * CP_MEMATTR_VERSION counts changes of meaning. A caller compares the version of QUERY
- * with its own before it does anything else, and goes no further when they differ.
- * Structures hold no pointer and no hole, so 32-bit callers need no translation. Reserved
- * members are 0 in what comes back; a caller's must be 0, or the call is EINVAL.
+ * with its own before it does anything else, and goes no further when they differ; a
+ * module whose structures have other sizes answers QUERY with ENOTTY, which says the
+ * same. The module's miscdevice has the name "cp_memattr": a caller sees by that, before
+ * it opens a device, whose it is. Structures hold no pointer and no hole, so 32-bit
+ * callers need no translation. Reserved members are 0 in what comes back; a caller's must
+ * be 0, or the call is EINVAL.
  *
  * What the module guarantees:
  *  - User PTEs of the mapping carry the attribute that was asked, or the call fails: an
