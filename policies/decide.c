@@ -215,7 +215,7 @@ double learn_better(const struct learn_row *row, unsigned a, unsigned b, unsigne
 	size_t ib = (size_t)b * row->nr_grid + point;
 	double sd = sqrt(row->var[ia] + row->var[ib]);
 
-	if (isnan(row->mean[ia]) || isnan(row->mean[ib]))
+	if (!row->noise_known || isnan(row->mean[ia]) || isnan(row->mean[ib]))
 		return NAN;
 	return gsl_cdf_tdist_P((slack + row->mean[ib] - row->mean[ia]) / sd,
 			       fmin(row->dof[ia], row->dof[ib]));
@@ -265,8 +265,9 @@ static void confide(struct learn_row *row, unsigned g)
 			if (!row->excluded[(size_t)b * row->nr_grid + g])
 				doubt += 1.0 - learn_better(row, a, b, g, LEARN_REGRET);
 		}
-		/* Alone, it was compared with nothing. */
-		row->sure[at] = rivals ? fmax(0.0, 1.0 - doubt) : 0.0;
+		/* Alone, it was compared with nothing; without noise, with nothing that
+		 * says how far a figure may be off. */
+		row->sure[at] = rivals && row->noise_known ? fmax(0.0, 1.0 - doubt) : 0.0;
 	}
 }
 

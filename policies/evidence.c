@@ -144,7 +144,7 @@ uint32_t pieces_samples_needed(const struct learn_row *row, const struct piece *
 		sizes += a->context.bs == row->grid[g];
 		most = fmax(most, ceil(need) - fmin(a->n, b->n));
 	}
-	if (row->nr_curves < 2)
+	if (row->nr_curves < 2 || !row->noise_known)
 		return 0;
 	*noisy |= most > SAMPLES_SENSELESS;
 	return (uint32_t)fmin(most * 2.0 * fmax(sizes, 1.0), 1e9);
@@ -160,7 +160,8 @@ void pieces_evidence(const struct learn_row *row, const struct pieces *pieces, u
 		sure = fmin(sure, row->sure[(size_t)p->lean * row->nr_grid + g]);
 	/* Never 1: the model behind it is one. */
 	size->confidence = fmin(floor(sure * 1000.0) / 1000.0, 0.999);
-	if (row->nr_curves == 1) /* compared with nothing */
+	/* compared with nothing, or by nothing */
+	if (row->nr_curves == 1 || !row->noise_known)
 		size->confidence = NAN;
 	size->gain_pct = gain_pct(row, p, p->lean);
 	size->samples = samples_in(row, p);

@@ -65,6 +65,7 @@ struct learn_curve {
 
 struct learn_row {
 	struct cp_context key; /* bs and segments mean nothing */
+	bool noise_known;      /* as of all records */
 	struct cp_range jobs, load;
 	unsigned nr_curves;
 	struct learn_curve *curves;
@@ -87,6 +88,7 @@ struct cp_learn {
 	char host[CP_NAME_MAX];
 	struct cp_provenance provenance;
 	bool any;
+	bool noise_known; /* some cell has two samples or more; set by learn_spread() */
 	struct learn_row *rows;
 	size_t nr_rows;
 	struct cp_learn_cell *view;
@@ -129,7 +131,8 @@ int learn_grid_make(struct learn_row *row, struct cp_err *err);
 void learn_decide(const struct cp_learn *learn, struct learn_row *row);
 /* Not for rules: a bio arm where the CPU was measured in mq as well. */
 bool learn_standby(const struct learn_row *row, unsigned c);
-/* P(J of a <= (1 + slack) J of b) at a point, by Student's t. */
+/* P(J of a <= (1 + slack) J of b) at a point, by Student's t. NaN where one of them is
+ * not known there, or nothing at all of the noise: no gap is then wide enough. */
 double learn_better(const struct learn_row *row, unsigned a, unsigned b, unsigned point,
 		    double slack);
 

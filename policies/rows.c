@@ -59,6 +59,7 @@ static struct learn_row *find_row(struct cp_learn *learn,
 	struct learn_row *row = &learn->rows[learn->nr_rows++];
 
 	row->key = key;
+	row->noise_known = learn->noise_known;
 	return row;
 }
 

@@ -18,8 +18,10 @@
 #include "results/stats.h"
 
 /* A spread below 0.1 % is luck or a constant, not knowledge. */
-#define VAR_FLOOR    1e-6
-#define VAR_UNKNOWN  0.0025 /* 5 %: where no cell has two samples */
+#define VAR_FLOOR 1e-6
+/* 5 %: where no cell has two samples; nothing is decided then, and the weights need some
+ * number */
+#define VAR_UNKNOWN  0.0025
 #define DOF_MAX	     200.0
 #define HUBER	     1.345
 #define HUBER_ROUNDS 6
@@ -91,11 +93,12 @@ static double trigamma_inverse(double value)
 
 struct prior {
 	double dof, var;
+	unsigned cells; /* it rests on */
 };
 
 static struct prior find_prior(const struct cp_learn *learn)
 {
-	struct prior prior = {DOF_MAX, VAR_UNKNOWN};
+	struct prior prior = {DOF_MAX, VAR_UNKNOWN, 0};
 	double sum = 0.0, square = 0.0, noise = 0.0, dof = 0.0, ss = 0.0;
 	unsigned nr = 0;
 
@@ -115,6 +118,7 @@ static struct prior find_prior(const struct cp_learn *learn)
 		ss += d * fmax(cell->var_0, VAR_FLOOR);
 		nr++;
 	}
+	prior.cells = nr;
 	if (!nr) {
 		prior.dof = 4.0;
 		return prior;
@@ -157,6 +161,14 @@ int learn_spread(struct cp_learn *learn, struct cp_err *err)
 		cell->var_0 = cell->n > 1 ? sd * sd : NAN;
 	}
 	struct prior prior = find_prior(learn);
+
+	/* One process more says nothing of what the next will take: without a repeated
+	 * cell any spread is a guess, and a rule must not rest on one. */
+	learn->noise_known = prior.cells > 0;
+	if (!learn->noise_known && learn->nr_cells)
+		learn_note(learn,
+			   "no cell has two samples, so nothing is known of the noise "
+			   "and nothing is decided; expected run: {samples: 3} or more");
 
 	for (size_t i = 0; i < learn->nr_cells; i++) {
 		struct learn_cell *cell = &learn->cells[i];

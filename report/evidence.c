@@ -32,6 +32,25 @@ static void interval_item(const struct cp_report *report, struct cp_report_doc *
 			fewest, 100 * level);
 }
 
+/* Without a repeated cell the learner decides nothing, and the page must say why. */
+static void no_noise_item(const struct cp_report *report, struct cp_report_doc *doc)
+{
+	bool judged = false;
+
+	for (size_t i = 0; i < report->nr_cells; i++) {
+		if (!report->cells[i].judged)
+			continue;
+		judged = true;
+		if (report->cells[i].n > 1)
+			return;
+	}
+	if (judged && report->policy_learned_here)
+		cp_report_doc_item(doc,
+				   "No cell has two samples, so nothing is known of the "
+				   "noise and nothing is decided; measure with run: "
+				   "{samples: 3} or more.");
+}
+
 void cp_report_certainty_write(const struct cp_report *report, struct cp_report_doc *doc)
 {
 	char span[160];
@@ -55,6 +74,7 @@ void cp_report_certainty_write(const struct cp_report *report, struct cp_report_
 			"with a probability of 0.95 or more), %u not.",
 			cp_report_count_intervals(report, true),
 			cp_report_count_intervals(report, false));
+	no_noise_item(report, doc);
 	if (report->has_regret && isfinite(report->regret.mean_pct))
 		cp_report_doc_item(
 			doc,

@@ -221,6 +221,47 @@ static void test_constant_samples(void **state)
 	gsl_rng_free(rng);
 }
 
+static void find_noise_note(void *ctx, const char *text)
+{
+	*(bool *)ctx |= strstr(text, "no cell has two samples") != NULL;
+}
+
+/* Description: with one sample a cell nothing is decided, however wide the gap: no spread
+ * is known. What is used is the incumbent's, no certainty is claimed, and a note says
+ * why; a second sample of each cell decides it. */
+static void test_one_sample_each(void **state)
+{
+	const struct curve curves[] = {
+		cpu, {"slow", "mq", "cpu", "nt", 6000, 1.0, 6000, 1.0, 0, 0}};
+
+	(void)state;
+	for (unsigned samples = 1; samples <= 2; samples++) {
+		const struct world world = {curves, 2, samples, 0.01, 0.0};
+
+		for (unsigned long seed = 1; seed <= 5; seed++) {
+			struct cp_learn *learn = new_learn("balanced");
+			gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
+			struct cp_policy policy;
+			bool noted = false;
+
+			gsl_rng_set(rng, seed);
+			feed(learn, &world, rng);
+			assert_int_equal(solve(learn, &policy), samples - 1);
+			cp_learn_notes(learn, find_noise_note, &noted);
+			assert_int_equal(noted, samples == 1);
+			const struct cp_policy_size *size = &policy.rules[0].sizes[0];
+
+			assert_int_equal(isnan(size->confidence), samples == 1);
+			assert_string_equal(size->act.name,
+					    samples == 1 ? "default" : "cpu");
+			assert_int_equal(policy.rules[0].samples_needed, 0);
+			cp_policy_free(&policy);
+			cp_learn_free(learn);
+			gsl_rng_free(rng);
+		}
+	}
+}
+
 /* Description: an arm below min_bw_frac of the best bandwidth is never used. */
 static void test_hard_limit(void **state)
 {
@@ -336,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_misaligned_apart),
 		cmocka_unit_test(test_nothing_fed),
 		cmocka_unit_test(test_constant_samples),
+		cmocka_unit_test(test_one_sample_each),
 		cmocka_unit_test(test_hard_limit),
 		cmocka_unit_test(test_regret),
 		cmocka_unit_test(test_regret_span),
