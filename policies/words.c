@@ -44,24 +44,23 @@ static void put_misalign(FILE *out, const char *before, uint32_t near, uint32_t 
 		fprintf(out, "%smisalign_near %u, misalign_far %u", before, near, far);
 }
 
+static void put_unusual(FILE *out, const char *what, const char *value, const char *usual)
+{
+	if (!strcmp(value, usual))
+		return;
+	fprintf(out, ", %s ", what);
+	put_name(out, value);
+}
+
 static void put_when(FILE *out, const struct cp_when *when)
 {
 	fputs(when->dir == CP_DIR_READ ? "reads" : "writes", out);
 	put_range(out, "jobs", &when->jobs);
 	put_range(out, "I/Os in flight", &when->load);
 	put_range(out, "segments", &when->segments);
-	if (strcmp(when->layer, "none") != 0) {
-		fputs(", layer ", out);
-		put_name(out, when->layer);
-	}
-	if (strcmp(when->attr, "wb") != 0) {
-		fputs(", attr ", out);
-		put_name(out, when->attr);
-	}
-	if (strcmp(when->numa, "local") != 0) {
-		fputs(", numa ", out);
-		put_name(out, when->numa);
-	}
+	put_unusual(out, "layer", when->layer, "none");
+	put_unusual(out, "attr", when->attr, "wb");
+	put_unusual(out, "numa", when->numa, "local");
 	put_misalign(out, ", ", when->misalign_near, when->misalign_far);
 	fputs(":\n", out);
 }
@@ -285,6 +284,9 @@ void cp_policy_answer_words(const struct cp_policy *policy,
 
 	fprintf(out, "%s bs=%s numjobs=%u iodepth=%u", context->rw,
 		size_text(context->bs, buf), context->numjobs, context->iodepth);
+	put_unusual(out, "layer", context->layer, "none");
+	put_unusual(out, "attr", context->attr, "wb");
+	put_unusual(out, "numa", context->numa, "local");
 	put_misalign(out, ", ", context->misalign_near, context->misalign_far);
 	fputs(": ", out);
 	put_action(out, &answer.act);

@@ -166,16 +166,36 @@ static int add_failure(struct cp_report *report, const struct cp_record *record,
 	if (rc)
 		return rc;
 	struct cp_report_failure *failure = &report->failures[report->nr_failures - 1];
-	char bs[24];
+	char bs[24], where[200];
 
 	snprintf(failure->run, sizeof(failure->run), "%s", record->run);
 	snprintf(failure->host, sizeof(failure->host), "%s", record->host);
-	snprintf(failure->cell, sizeof(failure->cell), "%s %s, %u x iodepth %u, %s",
+	snprintf(failure->cell, sizeof(failure->cell), "%s %s, %u x iodepth %u%s, %s",
 		 record->context.rw, cp_size_format(record->context.bs, bs, sizeof(bs)),
-		 record->context.numjobs, record->context.iodepth, record->arm.name);
+		 record->context.numjobs, record->context.iodepth,
+		 cp_report_context_words(&record->context, &record->provenance, where,
+					 sizeof(where)),
+		 record->arm.name);
 	snprintf(failure->reason, sizeof(failure->reason), "%s", reason);
 	failure->sample = record->sample;
 	return 0;
+}
+
+/* `auto` and `nt` may come to another kernel in each process. */
+static void add_copy(struct cp_report_cell *cell, const char *copy)
+{
+	size_t used = strlen(cell->copies), len = strlen(copy);
+
+	for (const char *at = cell->copies; *at; at += strspn(at, "; ")) {
+		size_t have = strcspn(at, ";");
+
+		if (have == len && !strncmp(at, copy, len))
+			return;
+		at += have;
+	}
+	if (len)
+		snprintf(cell->copies + used, sizeof(cell->copies) - used, "%s%s",
+			 used ? "; " : "", copy);
 }
 
 int cp_report_add_record(struct cp_report *report, const struct cp_record *record,
@@ -212,6 +232,7 @@ int cp_report_add_record(struct cp_report *report, const struct cp_record *recor
 		memcpy(cell->copy, record->proof.copy, sizeof(cell->copy));
 	else if (strcmp(cell->copy, record->proof.copy) != 0)
 		cell->copy[0] = '\0';
+	add_copy(cell, record->proof.copy);
 	cell->n++;
 	return add_metrics(cell, record->metrics, err);
 }

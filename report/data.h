@@ -55,6 +55,7 @@ struct cp_report_cell {
 	uint32_t n, failed;
 	char copy[CP_SPEC_TEXT_MAX]; /* kernel the samples copied with; "" = DMA, or they
 				   differ */
+	char copies[REPORT_LABEL_MAX]; /* all that samples copied with, "a; b" */
 	struct cp_report_stat values[VALUE_NR];
 	/* the same with nothing misaligned, where this one is and that was measured */
 	const struct cp_report_cell *aligned;
@@ -171,7 +172,15 @@ char *cp_report_panel_provenance(const struct cp_report *report,
 				 const struct cp_report_panel *panel, bool with_simulated,
 				 char *buf, size_t size);
 char *cp_report_size_words(uint64_t bytes, char *buf, size_t size);
-/* "up to 4k", "above 4k up to 64k", "above 64k", "every size". */
+/* What a context or a rule has beside direction, size and load, only what is not usual:
+ * ", media file native, attr uc emulated, misaligned near 8"; "" for anon memory as it
+ * is. Without provenance (NULL) it is left out. Returns buf. */
+char *cp_report_context_words(const struct cp_context *context,
+			      const struct cp_provenance *provenance, char *buf,
+			      size_t size);
+char *cp_report_when_words(const struct cp_policy *policy, const struct cp_when *when,
+			   char *buf, size_t size);
+/* "up to 4k", "above 4k up to 64k", "at 4k", "above 64k", "every size". */
 char *cp_report_interval_words(const struct cp_rule *rule, unsigned s, char *buf,
 			       size_t size);
 const char *cp_report_dir_word(enum cp_dir dir);

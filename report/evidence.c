@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engines/base/units.h"
 #include "report/page.h"
 
 static void interval_item(const struct cp_report *report, struct cp_report_doc *doc)
@@ -51,6 +52,30 @@ static void no_noise_item(const struct cp_report *report, struct cp_report_doc *
 				   "{samples: 3} or more.");
 }
 
+/* The median and the interval of such a cell are of two things. */
+static void kernels_item(const struct cp_report *report, struct cp_report_doc *doc)
+{
+	const struct cp_report_cell *first = NULL;
+	size_t nr = 0;
+	char bs[24];
+
+	for (size_t i = 0; i < report->nr_cells; i++) {
+		if (!strchr(report->cells[i].copies, ';'))
+			continue;
+		first = first ? first : &report->cells[i];
+		nr++;
+	}
+	if (first)
+		cp_report_doc_item(
+			doc,
+			"In %zu cell%s samples copied with different kernels, "
+			"and the figures are of all together: %s %s, %s: %s%s.",
+			nr, nr == 1 ? "" : "s", first->context.rw,
+			cp_size_format(first->context.bs, bs, sizeof(bs)),
+			report->arms[first->arm].label, first->copies,
+			nr > 1 ? "; the others are in the table of cells" : "");
+}
+
 void cp_report_certainty_write(const struct cp_report *report, struct cp_report_doc *doc)
 {
 	char span[160];
@@ -75,6 +100,7 @@ void cp_report_certainty_write(const struct cp_report *report, struct cp_report_
 			cp_report_count_intervals(report, true),
 			cp_report_count_intervals(report, false));
 	no_noise_item(report, doc);
+	kernels_item(report, doc);
 	if (report->has_regret && isfinite(report->regret.mean_pct))
 		cp_report_doc_item(
 			doc,

@@ -25,6 +25,11 @@ enum cp_report_table_id {
 int cp_report_tables_make(const struct cp_report *report, struct cp_report_table *tables,
 			  struct cp_err *err);
 
+/* rw, bs, jobs and iodepth: the first four columns of tables of cells. */
+void cp_report_table_load(struct cp_report_table *table,
+			  const struct cp_context *context);
+void cp_report_cells_table(const struct cp_report *report, struct cp_report_table *table);
+
 struct cp_report_page {
 	const struct cp_report *report;
 	const struct cp_report_table *tables;

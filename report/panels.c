@@ -117,6 +117,51 @@ char *cp_report_panel_provenance(const struct cp_report *report,
 	return buf;
 }
 
+static void append_unusual(char *buf, size_t size, const char *word, const char *value,
+			   const char *usual, const char *provenance)
+{
+	if (strcmp(value, usual) != 0)
+		append(buf, size, ", %s %s%s%s", word, value,
+		       provenance && *provenance ? " " : "",
+		       provenance ? provenance : "");
+}
+
+static void append_offsets(char *buf, size_t size, uint32_t near, uint32_t far)
+{
+	char offsets[64];
+
+	cp_report_misalign_words(near, far, offsets, sizeof(offsets));
+	if (offsets[0])
+		append(buf, size, ", misaligned %s", offsets);
+}
+
+char *cp_report_context_words(const struct cp_context *context,
+			      const struct cp_provenance *provenance, char *buf,
+			      size_t size)
+{
+	buf[0] = '\0';
+	append_unusual(buf, size, "media", context->media, "anon",
+		       provenance ? provenance->media : NULL);
+	append_unusual(buf, size, "attr", context->attr, "wb",
+		       provenance ? provenance->attr : NULL);
+	append_unusual(buf, size, "layer", context->layer, "none", NULL);
+	append_unusual(buf, size, "numa", context->numa, "local", NULL);
+	append_unusual(buf, size, "corunner", context->corunner, "none", NULL);
+	append_offsets(buf, size, context->misalign_near, context->misalign_far);
+	return buf;
+}
+
+char *cp_report_when_words(const struct cp_policy *policy, const struct cp_when *when,
+			   char *buf, size_t size)
+{
+	buf[0] = '\0';
+	append_unusual(buf, size, "attr", when->attr, "wb", policy->attr);
+	append_unusual(buf, size, "layer", when->layer, "none", NULL);
+	append_unusual(buf, size, "numa", when->numa, "local", NULL);
+	append_offsets(buf, size, when->misalign_near, when->misalign_far);
+	return buf;
+}
+
 /* For reading: 14.5k where the exact form would be 14848. */
 char *cp_report_size_words(uint64_t bytes, char *buf, size_t size)
 {
@@ -138,7 +183,9 @@ char *cp_report_interval_words(const struct cp_rule *rule, unsigned s, char *buf
 
 	cp_report_size_words(above, from, sizeof(from));
 	cp_report_size_words(interval->upto, upto, sizeof(upto));
-	if (interval->upto != UINT64_MAX)
+	if (above && above + 1 == interval->upto)
+		snprintf(buf, size, "at %s", upto);
+	else if (interval->upto != UINT64_MAX)
 		snprintf(buf, size, above ? "above %s up to %s" : "%sup to %s",
 			 above ? from : "", upto);
 	else

@@ -6,7 +6,6 @@
 
 #include "engines/base/units.h"
 #include "policies/words.h"
-#include "report/misalign.h"
 #include "report/page.h"
 
 #define RULES_SHOWN	12
@@ -24,10 +23,11 @@ static char *thresh_words(uint64_t bytes, char *buf, size_t size)
 	return buf;
 }
 
-static void range_words(const struct cp_rule *rule, char *buf, size_t size)
+static void range_words(const struct cp_policy *policy, const struct cp_rule *rule,
+			char *buf, size_t size)
 {
 	const struct cp_range *load = &rule->when.load, *jobs = &rule->when.jobs;
-	char load_text[48] = "any load", jobs_text[48] = "", offsets[64];
+	char load_text[48] = "any load", jobs_text[48] = "", where[300];
 
 	if (load->max != CP_POLICY_OPEN && load->min <= 1)
 		snprintf(load_text, sizeof(load_text), "load up to %u", load->max);
@@ -41,10 +41,9 @@ static void range_words(const struct cp_rule *rule, char *buf, size_t size)
 			 jobs->min ? jobs->min : 1, jobs->max);
 	else if (jobs->min > 1)
 		snprintf(jobs_text, sizeof(jobs_text), ", from %u jobs", jobs->min);
-	cp_report_misalign_words(rule->when.misalign_near, rule->when.misalign_far,
-				 offsets, sizeof(offsets));
-	snprintf(buf, size, "%s, %s%s%s%s", cp_report_dir_word(rule->when.dir), load_text,
-		 jobs_text, offsets[0] ? ", misaligned " : "", offsets);
+	snprintf(buf, size, "%s, %s%s%s", cp_report_dir_word(rule->when.dir), load_text,
+		 jobs_text,
+		 cp_report_when_words(policy, &rule->when, where, sizeof(where)));
 }
 
 /* "12.0 % less", "0.3 % more". */
@@ -83,10 +82,10 @@ static void gain_words(const struct cp_report *report, const struct cp_policy_si
 static void rule_item(const struct cp_report *report, struct cp_report_doc *doc,
 		      const struct cp_rule *rule)
 {
-	char head[160], text[3600] = "", words[80], gain[700];
+	char head[420], text[3600] = "", words[80], gain[700];
 	size_t used = 0;
 
-	range_words(rule, head, sizeof(head));
+	range_words(&report->policy, rule, head, sizeof(head));
 	for (unsigned s = 0; s < rule->nr_sizes && used < sizeof(text) - 950; s++) {
 		const struct cp_policy_size *size = &rule->sizes[s];
 
@@ -259,15 +258,16 @@ static void what_to_set(const struct cp_report *report, struct cp_report_doc *do
 	doc->ops->card(doc, NULL);
 }
 
-static void undecided_item(struct cp_report_doc *doc, const struct cp_rule *rule)
+static void undecided_item(const struct cp_policy *policy, struct cp_report_doc *doc,
+			   const struct cp_rule *rule)
 {
-	char head[160], needed[96] = "", reason[CP_WORD_MAX];
+	char head[420], needed[96] = "", reason[CP_WORD_MAX];
 
 	snprintf(reason, sizeof(reason), "%s",
 		 rule->reason[0] ? rule->reason : "undecided");
 	for (char *c = reason; *c; c++)
 		*c = *c == '_' ? ' ' : *c;
-	range_words(rule, head, sizeof(head));
+	range_words(policy, rule, head, sizeof(head));
 	if (rule->samples_needed > SAMPLES_MANY)
 		snprintf(needed, sizeof(needed),
 			 "; the noise here is too large for these samples to decide");
@@ -303,7 +303,7 @@ static void undecided(const struct cp_report *report, struct cp_report_doc *doc)
 		     r < report->policy.nr_rules && shown < UNDECIDED_SHOWN; r++) {
 			if (report->policy.rules[r].decided)
 				continue;
-			undecided_item(doc, &report->policy.rules[r]);
+			undecided_item(&report->policy, doc, &report->policy.rules[r]);
 			shown++;
 		}
 		if (shown < nr)

@@ -9,97 +9,7 @@
 #include "report/misalign.h"
 #include "report/page.h"
 
-#define MB 1e6
-
-static void add_load(struct cp_report_table *table, const struct cp_context *context)
-{
-	char bs[24];
-
-	cp_report_table_add(table, "%s", context->rw);
-	cp_report_table_add(table, "%s", cp_size_format(context->bs, bs, sizeof(bs)));
-	cp_report_table_add(table, "%u", context->numjobs);
-	cp_report_table_add(table, "%u", context->iodepth);
-}
-
-static void add_interval(struct cp_report_table *table, const struct cp_report_stat *stat,
-			 double unit)
-{
-	int digits = stat->median / unit < 1000 ? 1 : 0;
-
-	cp_report_table_number(table, stat->median / unit, digits);
-	if (stat->n > 1)
-		cp_report_table_add(table, "%.*f to %.*f", digits, stat->low / unit,
-				    digits, stat->high / unit);
-	else
-		cp_report_table_add(table, "%s", "");
-}
-
-/* "policy (cpu-memcpy as bio), front". */
-static void add_verdict(const struct cp_report *report, struct cp_report_table *table,
-			const struct cp_report_cell *cell)
-{
-	const char *front = cell->pareto ? "front" : "";
-	const struct cp_arm *arm = &report->arms[cell->arm].arm;
-	char words[CP_NAME_MAX + CP_WORD_MAX + 8] = "";
-
-	if (cell->stands_for[0] && !strcmp(cell->stands_for, arm->name))
-		snprintf(words, sizeof(words), " (in %s)", arm->queue_mode);
-	else if (cell->stands_for[0])
-		snprintf(words, sizeof(words), " (%s as %s)", cell->stands_for,
-			 arm->queue_mode);
-
-	if (!cell->n)
-		cp_report_table_add(table, "failed");
-	else if (cell->chosen)
-		cp_report_table_add(table, "policy%s%s%s", words, *front ? ", " : "",
-				    front);
-	else
-		cp_report_table_add(table, "%s",
-				    cell->excluded ? "below the limit" : front);
-}
-
-static void make_cells(const struct cp_report *report, struct cp_report_table *table)
-{
-	static const char *const header[] = {
-		"rw",	    "bs",	  "jobs",     "iodepth",  "arm",
-		"media",    "misaligned", "DMA",      "N",	  "MB/s",
-		"interval", "CPU %",	  "interval", "submit %", "engine %",
-		"p50 us",   "p99 us",	  "J ns/B",   "is"};
-
-	cp_report_table_init(
-		table, "cells",
-		"All cells: medians of N samples, MB = 10^6 bytes, CPU % of "
-		"one CPU, latency from submission to completion. \"policy (A as "
-		"bio)\": the rule says A, whose cost is judged as bio with the same "
-		"kernel; \"policy (in mq)\": nothing was measured there in the mode that "
-		"the policy sets",
-		"lrrrllllrrrrrrrrrrl", header);
-	table->fold = true;
-	for (size_t i = 0; i < report->nr_cells; i++) {
-		const struct cp_report_cell *cell = &report->cells[i];
-		const struct cp_report_stat *values = cell->values;
-		char offsets[64];
-
-		add_load(table, &cell->context);
-		cp_report_table_add(table, "%s", report->arms[cell->arm].label);
-		cp_report_table_add(table, "%s %s", cell->context.media,
-				    cell->provenance.media);
-		cp_report_table_add(table, "%s",
-				    cp_report_misalign_words(cell->context.misalign_near,
-							     cell->context.misalign_far,
-							     offsets, sizeof(offsets)));
-		cp_report_table_add(table, "%s", cell->provenance.dma);
-		cp_report_table_add(table, "%u", cell->n);
-		add_interval(table, &values[VALUE_BW], MB);
-		add_interval(table, &values[VALUE_CPU], 1);
-		cp_report_table_number(table, values[VALUE_CPU_SUBMIT].median, 1);
-		cp_report_table_number(table, values[VALUE_CPU_ENGINE].median, 1);
-		cp_report_table_number(table, values[VALUE_P50].median / 1000, 2);
-		cp_report_table_number(table, values[VALUE_P99].median / 1000, 2);
-		cp_report_table_number(table, cell->cost, 4);
-		add_verdict(report, table, cell);
-	}
-}
+#define WHERE_MAX 400
 
 static void add_range(struct cp_report_table *table, const struct cp_range *range)
 {
@@ -112,20 +22,19 @@ static void add_range(struct cp_report_table *table, const struct cp_range *rang
 		cp_report_table_add(table, "%u to %u", range->min, range->max);
 }
 
-static void add_rule(struct cp_report_table *table, const struct cp_rule *rule,
-		     unsigned s)
+static void add_rule(struct cp_report_table *table, const struct cp_policy *policy,
+		     const struct cp_rule *rule, unsigned s)
 {
 	const struct cp_policy_size *size = &rule->sizes[s];
-	char words[80], low[24], high[24], reason[CP_WORD_MAX], offsets[64];
+	char words[80], low[24], high[24], reason[CP_WORD_MAX], where[WHERE_MAX];
 
 	snprintf(reason, sizeof(reason), "%s", rule->reason);
 	for (char *c = reason; *c; c++)
 		*c = *c == '_' ? ' ' : *c;
 
-	cp_report_misalign_words(rule->when.misalign_near, rule->when.misalign_far,
-				 offsets, sizeof(offsets));
-	cp_report_table_add(table, "%s%s%s", cp_report_dir_word(rule->when.dir),
-			    offsets[0] ? ", " : "", offsets);
+	cp_report_table_add(
+		table, "%s%s", cp_report_dir_word(rule->when.dir),
+		cp_report_when_words(policy, &rule->when, where, sizeof(where)));
 	add_range(table, &rule->when.jobs);
 	add_range(table, &rule->when.load);
 	cp_report_table_add(table, "%s",
@@ -179,14 +88,14 @@ static void make_rules(const struct cp_report *report, struct cp_report_table *t
 		const struct cp_rule *rule = &report->policy.rules[r];
 
 		for (unsigned s = 0; s < rule->nr_sizes; s++)
-			add_rule(table, rule, s);
+			add_rule(table, &report->policy, rule, s);
 	}
 }
 
 static void add_regret(struct cp_report_table *table, const char *name,
 		       const struct cp_regret *regret)
 {
-	char bs[24];
+	char bs[24], where[WHERE_MAX];
 
 	cp_report_table_add(table, "%s", name);
 	cp_report_table_add(table, "%u", regret->contexts);
@@ -195,9 +104,11 @@ static void add_regret(struct cp_report_table *table, const char *name,
 	cp_report_table_number(table, regret->p95_pct, 1);
 	cp_report_table_number(table, regret->worst_pct, 1);
 	if (isfinite(regret->worst_pct))
-		cp_report_table_add(table, "%s %s, %u x %u", regret->worst.rw,
+		cp_report_table_add(table, "%s %s, %u x %u%s", regret->worst.rw,
 				    cp_size_format(regret->worst.bs, bs, sizeof(bs)),
-				    regret->worst.numjobs, regret->worst.iodepth);
+				    regret->worst.numjobs, regret->worst.iodepth,
+				    cp_report_context_words(&regret->worst, NULL, where,
+							    sizeof(where)));
 	else
 		cp_report_table_add(table, "%s", "");
 }
@@ -238,7 +149,7 @@ static void make_harness(const struct cp_report *report, struct cp_report_table 
 
 		if (!report->arms[cell->arm].simulated || !cell->n)
 			continue;
-		add_load(table, &cell->context);
+		cp_report_table_load(table, &cell->context);
 		cp_report_table_add(table, "%s", report->arms[cell->arm].label);
 		cp_report_table_add(table, "%u", cell->n);
 		cp_report_table_number(table,
@@ -369,7 +280,7 @@ int cp_report_tables_make(const struct cp_report *report, struct cp_report_table
 				      struct cp_report_table *) = {
 		[TABLE_ATTRS] = cp_report_attrs_table,
 		[TABLE_ATTR_ORDER] = cp_report_attr_order_table,
-		[TABLE_CELLS] = make_cells,
+		[TABLE_CELLS] = cp_report_cells_table,
 		[TABLE_RULES] = make_rules,
 		[TABLE_REGRET] = make_regret,
 		[TABLE_HARNESS] = make_harness,

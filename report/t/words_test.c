@@ -289,6 +289,44 @@ static void undecided_test(void **state)
 	}
 }
 
+/* Description: what a rule asks of the memory is said wherever the rule is, with the
+ * provenance of its attribute; a rule of one size is at that size. */
+static void where_test(void **state)
+{
+	struct setup *setup = begin();
+	struct cp_report_table tables[TABLE_NR] = {0};
+	struct cp_err err = {0};
+	struct cp_rule *rule = &setup->rules[0];
+	struct cp_policy_size *size;
+
+	(void)state;
+	size = add_rule(setup, CP_DIR_READ, 4096, "cpu-nt", "cpu", "nt");
+	size->above = 4095;
+	snprintf(rule->when.attr, CP_WORD_MAX, "uc");
+	rule->when.misalign_far = 8;
+	size = add_rule(setup, CP_DIR_WRITE, 65536, "cpu-memcpy", "cpu", "memcpy");
+	size->above = 65535;
+	setup->rules[1].decided = false;
+	snprintf(setup->rules[1].when.attr, CP_WORD_MAX, "wt");
+	judge(setup, "bio");
+	snprintf(setup->report.policy.attr, CP_WORD_MAX, "emulated");
+	char *text = summary(setup);
+
+	assert_non_null(strstr(text,
+			       "read, any load, attr uc emulated, misaligned far 8: "
+			       "cpu-nt at 4k"));
+	assert_non_null(strstr(text, "write, any load, attr wt emulated, at 64k: uses"));
+	assert_null(strstr(text, "above 4"));
+	assert_int_equal(cp_report_tables_make(&setup->report, tables, &err), 0);
+	char **cells = tables[TABLE_RULES].cells + strlen(tables[TABLE_RULES].align);
+
+	assert_string_equal(cells[0], "read, attr uc emulated, misaligned far 8");
+	assert_string_equal(cells[3], "at 4k");
+	for (int t = 0; t < TABLE_NR; t++)
+		cp_report_table_free(&tables[t]);
+	end(setup, text);
+}
+
 /* Description: a page puts a column that says one thing into the caption, if told to. */
 static void fold_test(void **state)
 {
@@ -321,7 +359,7 @@ int main(void)
 		cmocka_unit_test(other_mode_test),     cmocka_unit_test(own_mode_test),
 		cmocka_unit_test(cover_test),	       cmocka_unit_test(next_test),
 		cmocka_unit_test(single_setting_test), cmocka_unit_test(undecided_test),
-		cmocka_unit_test(fold_test),
+		cmocka_unit_test(fold_test),	       cmocka_unit_test(where_test),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

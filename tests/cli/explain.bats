@@ -79,6 +79,20 @@ setup() {
 	[[ $output != *misalign* && $output != *"(mis)"* ]]
 }
 
+# Description: what a context has that is not usual is in the answer's line, so that two
+# answers can be told apart.
+@test "explain: --at says which attribute" {
+	printf '%s\n' 'schema: 1' 'kind: policy' 'rules:' \
+		'  - when: {rw: read, attr: uc}' '    sizes:' \
+		'      - {above: 4095, upto: 4k, do: {name: m, path: cpu, copy: memcpy}}' >"$BATS_TEST_TMPDIR/uc.yaml"
+	run "$copypath" explain "$BATS_TEST_TMPDIR/uc.yaml" --at rw=read,bs=4k,attr=uc
+	[ "$status" -eq 0 ]
+	[[ "$output" == "read bs=4k numjobs=1 iodepth=1, attr uc: CPU copy memcpy (m); decided"* ]]
+	run "$copypath" explain "$BATS_TEST_TMPDIR/uc.yaml" --at rw=read,bs=4k
+	[ "$status" -eq 0 ]
+	[[ "$output" == "read bs=4k numjobs=1 iodepth=1: "*"the default holds"* ]]
+}
+
 # Description: a bad line stops with its number; the answers before it stand.
 @test "explain: a bad line" {
 	run "$copypath" explain "$policy" --at - --json <<-'JSON'

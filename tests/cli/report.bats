@@ -281,7 +281,7 @@ manifest() {
 	grep -q '^\.scroll{overflow-x:auto;' "$out/index.html"
 	[ "$(grep -c '<table' "$out/index.html")" -eq "$(grep -c '<div class="scroll">' "$out/index.html")" ]
 	# what is the same in all rows is said once, but the data keep it
-	grep -q 'All rows: jobs 1, media anon native, N 2' "$out/index.html"
+	grep -q 'All rows: jobs 1, host made-up, media anon native, attr wb native, layer none, numa local, corunner none, persist none, N 2' "$out/index.html"
 	head -1 "$out/tables/cells.csv" | grep -q ',media,.*,N,'
 }
 
