@@ -109,18 +109,48 @@ static bool sample_usable(const struct cp_objective *obj,
 	return true;
 }
 
-/* One provenance word of all samples; `none` agrees with everything. */
-static int agree(char *have, const char *word, const char *what, struct cp_err *err)
+/* The filter that would part the two samples: by the field that the provenance is of,
+ * else by another that differs. "" when only another run would do. */
+static void parting_filter(const char *what, const struct learn_witness *have,
+			   const struct cp_record *record, char *buf, size_t size)
 {
+	const struct {
+		const char *key, *have, *mine;
+	} keys[] = {{"attr", have->context.attr, record->context.attr},
+		    {"media", have->context.media, record->context.media},
+		    {"dma", have->arm.dma, record->arm.dma},
+		    {"arm", have->arm.name, record->arm.name}};
+	size_t nr = sizeof(keys) / sizeof(keys[0]), found = nr;
+
+	buf[0] = '\0';
+	for (size_t i = nr; i-- > 0;)
+		if (strcmp(keys[i].have, keys[i].mine) != 0 &&
+		    (found == nr || !strcmp(keys[i].key, what) ||
+		     strcmp(keys[found].key, what) != 0))
+			found = i;
+	if (found < nr)
+		snprintf(buf, size, ", as with learn --filter %s=%s", keys[found].key,
+			 keys[found].mine);
+}
+
+/* One provenance word of all samples; `none` agrees with everything. */
+static int agree(char *have, struct learn_witness *witness, const char *word,
+		 const char *what, const struct cp_record *record, struct cp_err *err)
+{
+	char filter[CP_NAME_MAX + 48];
+
 	if (!*word || !strcmp(word, "none") || !strcmp(have, word))
 		return 0;
-	if (*have && strcmp(have, "none") != 0)
+	if (*have && strcmp(have, "none") != 0) {
+		parting_filter(what, witness, record, filter, sizeof(filter));
 		return cp_err_set(
 			err, CP_EXIT_INVALID, EINVAL,
 			"records mix provenance '%s' and '%s' of %s; expected one "
-			"of them",
-			have, word, what);
+			"of them%s",
+			have, word, what, filter);
+	}
 	snprintf(have, CP_WORD_MAX, "%s", word);
+	*witness = (struct learn_witness){record->context, record->arm};
 	return 0;
 }
 
@@ -138,12 +168,14 @@ static int check_source(struct cp_learn *learn, const struct cp_record *record,
 		snprintf(learn->provenance.dma, CP_WORD_MAX, "none");
 	}
 	learn->any = true;
-	int rc = agree(learn->provenance.media, record->provenance.media, "media", err);
+	const struct cp_provenance *mine = &record->provenance;
+	struct cp_provenance *have = &learn->provenance;
+	int rc = agree(have->media, &learn->media_of, mine->media, "media", record, err);
 
 	if (!rc)
-		rc = agree(learn->provenance.attr, record->provenance.attr, "attr", err);
+		rc = agree(have->attr, &learn->attr_of, mine->attr, "attr", record, err);
 	if (!rc)
-		rc = agree(learn->provenance.dma, record->provenance.dma, "dma", err);
+		rc = agree(have->dma, &learn->dma_of, mine->dma, "dma", record, err);
 	return rc;
 }
 

@@ -87,6 +87,10 @@ struct cp_learn {
 	struct cp_learn_counts counts;
 	char host[CP_NAME_MAX];
 	struct cp_provenance provenance;
+	struct learn_witness {
+		struct cp_context context;
+		struct cp_arm arm;
+	} media_of, attr_of, dma_of; /* the sample that a provenance is of */
 	bool any;
 	bool noise_known; /* some cell has two samples or more; set by learn_spread() */
 	struct learn_row *rows;

@@ -26,7 +26,7 @@ int cp_learn_check_promise(const struct cp_arm *a, const struct cp_arm *b,
 					  "'%s') are no "
 					  "rivals: a policy has one %s for all I/Os; "
 					  "expected one of "
-					  "them, as with --filter %s=%s",
+					  "them, as with learn --filter %s=%s",
 					  words[i].field, words[i].a, a->name, words[i].b,
 					  b->name, words[i].field, words[i].field,
 					  words[i].b);

@@ -134,8 +134,10 @@ static int check_conflict(const struct cp_context *a, const struct cp_context *b
 		if (strcmp(pairs[i].a, pairs[i].b) != 0)
 			return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 					  "records hold %s '%s' and '%s', which a policy "
-					  "cannot tell apart; expected one of them",
-					  pairs[i].what, pairs[i].a, pairs[i].b);
+					  "cannot tell apart; expected one of them, as "
+					  "with learn --filter %s=%s",
+					  pairs[i].what, pairs[i].a, pairs[i].b,
+					  pairs[i].what, pairs[i].b);
 	return 0;
 }
 

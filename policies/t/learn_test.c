@@ -121,6 +121,7 @@ static void test_conflicts(void **state)
 		struct cp_policy policy;
 		struct cp_record record;
 		struct cp_err err = {0};
+		char filter[64];
 		unsigned decided;
 
 		make_record(&cpu, 65536, 0, 1.0, 1.0, &record);
@@ -137,6 +138,44 @@ static void test_conflicts(void **state)
 		assert_true(cp_learn_solve(learn, &policy, &decided, &err) < 0);
 		assert_int_equal(err.exit, CP_EXIT_USAGE);
 		assert_non_null(strstr(err.msg, cases[i]));
+		/* sizes have segments of their own: no one filter parts them */
+		snprintf(filter, sizeof(filter), "as with learn --filter %s=", cases[i]);
+		assert_int_equal(strstr(err.msg, filter) != NULL, i < 3);
+		cp_learn_free(learn);
+	}
+}
+
+/* Description: mixed provenance names a filter that parts the two, by the field it is of
+ * where that differs, else by what does; without a difference none is named. */
+static void test_parting_filter(void **state)
+{
+	static const struct {
+		const char *what, *attr, *media, *arm, *expected;
+	} cases[] = {{"attr", "uc", "file", "b", "--filter attr=uc"},
+		     {"attr", "wb", "bar", "b", "--filter media=bar"},
+		     {"media", "uc", "file", "b", "--filter media=file"},
+		     {"media", "wb", "anon", "b", "--filter arm=b"},
+		     {"media", "wb", "anon", "cpu", NULL}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_learn *learn = new_learn("balanced");
+		struct cp_record record;
+		struct cp_err err = {0};
+
+		make_record(&cpu, 65536, 0, 1.0, 1.0, &record);
+		add(learn, &record);
+		snprintf(!strcmp(cases[i].what, "attr") ? record.provenance.attr
+							: record.provenance.media,
+			 CP_WORD_MAX, "emulated");
+		snprintf(record.context.attr, CP_WORD_MAX, "%s", cases[i].attr);
+		snprintf(record.context.media, CP_WORD_MAX, "%s", cases[i].media);
+		snprintf(record.arm.name, sizeof(record.arm.name), "%s", cases[i].arm);
+		assert_true(cp_learn_add(learn, &record, &err) < 0);
+		if (cases[i].expected)
+			assert_non_null(strstr(err.msg, cases[i].expected));
+		else
+			assert_null(strstr(err.msg, "--filter"));
 		cp_learn_free(learn);
 	}
 }
@@ -374,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_mixed_sources),
 		cmocka_unit_test(test_load_ranges),
 		cmocka_unit_test(test_conflicts),
+		cmocka_unit_test(test_parting_filter),
 		cmocka_unit_test(test_misaligned_apart),
 		cmocka_unit_test(test_nothing_fed),
 		cmocka_unit_test(test_constant_samples),

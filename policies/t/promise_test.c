@@ -31,7 +31,7 @@ static void test_mixture(void **state)
 		{"write", "none", "none",
 		 "writes with persist 'auto' (arm 'durable') and 'none' (arm 'cpu') are "
 		 "no rivals: a policy has one persist for all I/Os; expected one of "
-		 "them, as with --filter persist=none"},
+		 "them, as with learn --filter persist=none"},
 		{"write", "auto", "clflush",
 		 "writes with flush 'none' (arm 'durable') and 'clflush' (arm 'cpu')"},
 		{"read", "none", "none", NULL},
