@@ -294,6 +294,24 @@ static int solve_rows(struct cp_learn *learn, struct cp_policy *policy, unsigned
 	return rc;
 }
 
+/* In the order of the file, which has decided and undecided rules in lists of their own:
+ * what is printed here and what `explain` prints of the file are then the same. */
+static int order_rules(struct cp_policy *policy, struct cp_err *err)
+{
+	struct cp_rule *rules = calloc(policy->nr_rules + 1, sizeof(*rules));
+	unsigned nr = 0;
+
+	if (!rules)
+		return learn_no_memory(err);
+	for (int decided = 1; decided >= 0; decided--)
+		for (unsigned i = 0; i < policy->nr_rules; i++)
+			if (policy->rules[i].decided == decided)
+				rules[nr++] = policy->rules[i];
+	free(policy->rules);
+	policy->rules = rules;
+	return 0;
+}
+
 int cp_learn_solve(struct cp_learn *learn, struct cp_policy *ret_policy,
 		   unsigned *ret_decided, struct cp_err *err)
 {
@@ -323,6 +341,8 @@ int cp_learn_solve(struct cp_learn *learn, struct cp_policy *ret_policy,
 		rc = learn_curves(learn, err);
 	if (!rc)
 		rc = solve_rows(learn, &policy, &decided, err);
+	if (!rc)
+		rc = order_rules(&policy, err);
 	if (rc) {
 		cp_policy_free(&policy);
 		return rc;

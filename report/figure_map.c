@@ -10,13 +10,14 @@
 #include "report/figures.h"
 #include "report/misalign.h"
 
-#define PLOT	   372 /* pixels of the plot itself, for what text fits */
-#define CHAR_WIDE  8   /* of an arm's name */
-#define CHAR_SMALL 6   /* of the line below it */
-#define EDGES_MAX  512
-#define ROWS_MAX   64
-#define ARMS_MAX   64
-#define OTHERS_MAX 26
+#define MAP_HIGH_MIN 110 /* pixels: more than "jobs x iodepth" is long */
+#define PLOT	     372 /* pixels of the plot itself, for what text fits */
+#define CHAR_WIDE    8	 /* of an arm's name */
+#define CHAR_SMALL   6	 /* of the line below it */
+#define EDGES_MAX    512
+#define ROWS_MAX     64
+#define ARMS_MAX     64
+#define OTHERS_MAX   26
 
 struct map {
 	enum cp_dir dir;
@@ -268,8 +269,13 @@ static void put_script(const struct cp_report *report, const struct map *map, FI
 	if (!report->policy.media[0])
 		snprintf(provenance, sizeof(provenance),
 			 "not learned: made without measurements");
-	cp_report_figure_head(report, gp, title, provenance, 50 * (unsigned)map->nr_rows,
-			      map->arms, map->nr_arms, 1);
+	/* The axis' name stands upright beside the rows: one row has to be high enough.
+	 */
+	unsigned high = 50 * (unsigned)map->nr_rows;
+
+	cp_report_figure_head(report, gp, title, provenance,
+			      high > MAP_HIGH_MIN ? high : MAP_HIGH_MIN, map->arms,
+			      map->nr_arms, 1);
 	fprintf(gp, "set xrange [%g:%g]\nset yrange [0.5:%g]\nset ytics (", map->lo,
 		map->hi, (double)map->nr_rows + 0.5);
 	for (size_t r = 0; r < map->nr_rows; r++) {

@@ -139,7 +139,8 @@ static int bandwidth_figure(const struct cp_report *report, unsigned number,
 	struct shown shown;
 	FILE *csv, *gp;
 
-	if (!collect_shown(report, panel, false, &shown))
+	/* One size is no curve: the points are in the figure of CPU and the table. */
+	if (!collect_shown(report, panel, false, &shown) || shown.nr_sizes < 2)
 		return 0;
 	int rc = cp_report_figure_begin(report, figures, FIGURE_BANDWIDTH, number + 1,
 					files, &csv, &gp, err);

@@ -186,7 +186,12 @@ void cp_report_figure_tics(FILE *gp, char axis, double lo, double hi, unsigned m
 		for (size_t i = 0; i < nr; i++) {
 			fprintf(gp, "%s'", i ? ", " : "");
 			if (!bare)
-				fprintf(gp, list[i] < 1 || nr == 1 ? "%.3g" : "%.0f",
+				/* three digits where a lone tic may lie anywhere, but
+				 * never 5e+03 */
+				fprintf(gp,
+					list[i] < 1 || (nr == 1 && list[i] < 100)
+						? "%.3g"
+						: "%.0f",
 					list[i]);
 			fprintf(gp, "' %g", list[i]);
 		}

@@ -17,9 +17,9 @@ set key at screen 0.54, screen 3.0 / HEIGHT bottom center vertical maxrows KEY_R
 set label 1 TITLE at screen 0.02, screen 1 - 14.0 / HEIGHT left
 set label 2 PROVENANCE at screen 0.02, screen 1 - 31.0 / HEIGHT left \
 	textcolor rgb '#707070'
-set label 3 'bandwidth (MB/s)' at screen 0.025, screen (HEIGHT - TOP + BOTTOM) / 2.0 / HEIGHT \
+set label 3 'bandwidth (MB/s, log scale)' at screen 0.025, screen (HEIGHT - TOP + BOTTOM) / 2.0 / HEIGHT \
 	center rotate by 90
-set label 4 'block size (bytes)' at screen 0.57, screen (BOTTOM - 41.0) / HEIGHT center
+set label 4 'block size (bytes, log scale)' at screen 0.57, screen (BOTTOM - 41.0) / HEIGHT center
 do for [pass = 1:2] {
 	if (pass == 1) {
 		set terminal svg size WIDTH,HEIGHT noenhanced font 'sans-serif,13' \

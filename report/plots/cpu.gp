@@ -35,7 +35,7 @@ do for [pass = 1:2] {
 			set label 2 font (pass == 1 ? ',10.5' : ',8')
 			set label 4 'CPU (% of one CPU)' at screen 0.025, screen \
 				(LOW + HIGH) / 2 center rotate by 90
-			set label 5 'bandwidth (MB/s)' at screen (LEFT + RIGHT) / 2, screen \
+			set label 5 'bandwidth (MB/s, log scale)' at screen (LEFT + RIGHT) / 2, screen \
 				(BOTTOM - 41.0) / HEIGHT center
 			set key at screen 0.54, screen 3.0 / HEIGHT bottom center vertical \
 				maxrows KEY_ROWS Left reverse samplen 2 width 1

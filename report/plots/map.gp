@@ -16,7 +16,7 @@ set label 2 PROVENANCE at screen 0.02, screen 1 - 31.0 / HEIGHT left \
 	textcolor rgb '#707070'
 set label 3 'jobs x iodepth' at screen 0.025, screen (HEIGHT - TOP + BOTTOM) / 2.0 / HEIGHT \
 	center rotate by 90
-set label 4 'block size (bytes)' at screen 0.58, screen (BOTTOM - 41.0) / HEIGHT center
+set label 4 'block size (bytes, log scale)' at screen 0.58, screen (BOTTOM - 41.0) / HEIGHT center
 middle(a, b) = sqrt(a * b)
 do for [pass = 1:2] {
 	if (pass == 1) {

@@ -52,6 +52,22 @@ records() {
 	cmp "$dir/a.yaml" "$dir/b.yaml"
 }
 
+# Description: learn's words and explain's of the file it wrote are the same, where some
+# rules are decided and some are not.
+@test "learn: the words of explain" {
+	# clear winners at depths 1 and 64, between them two arms that are one
+	records 500 20000 >"$dir/1"
+	records 500 500 | grep '"name":"cpu"' | sed 's/"iodepth":1,/"iodepth":16,/; p; s/"name":"cpu"/"name":"twin"/' >"$dir/16"
+	records 20000 500 | sed 's/"iodepth":1,/"iodepth":64,/' >"$dir/64"
+	cat "$dir/1" "$dir/16" "$dir/64" >"$dir/all.jsonl"
+	run "$copypath" learn "$dir/all.jsonl" -o "$dir/p.yaml"
+	[ "$status" -eq 0 ]
+	said=$(grep -E '^(undecided, )?(reads|writes)' <<<"$output")
+	grep -q '^undecided' <<<"$said"
+	[ "$(grep -c '^reads' <<<"$said")" -ge 2 ]
+	[ "$said" = "$("$copypath" explain "$dir/p.yaml" | grep -E '^(undecided, )?(reads|writes)')" ]
+}
+
 # Description: nothing to choose between is exit 3, and the policy is written all the same.
 @test "learn: nothing decided is exit 3" {
 	records 500 20000 | grep '"name":"cpu"' >"$dir/r.jsonl"

@@ -175,8 +175,8 @@ verify_jobs() {
 	[ "$(wc -l <report/tables/misalign-cpu.csv)" -eq 3 ]
 	grep -q '<h2>Misaligned buffers</h2>' report/index.html
 	grep -q '^## Misaligned buffers' report/report.md
-	[ ! -e report/figures/bandwidth-2.gp ]
-	! command -v gnuplot || [ -s report/figures/bandwidth-1.svg ]
+	[ ! -e report/figures/cpu-2.gp ]
+	! command -v gnuplot || [ -s report/figures/cpu-1.svg ]
 	# nothing of it where nothing is misaligned
 	grep '"misalign_near":0,"misalign_far":0' run/records.jsonl >aligned.jsonl
 	"$copypath" report aligned.jsonl -o plain >out 2>log

@@ -285,6 +285,17 @@ manifest() {
 	head -1 "$out/tables/cells.csv" | grep -q ',media,.*,N,'
 }
 
+@test "figures: log axes say so, and a map of one row has room for its axis' name" {
+	records one
+	report "$dir/one" -o "$out"
+	# 110 pixels for the row, between what is above and what is below
+	awk '/^(HEIGHT|TOP|BOTTOM) = / { v[$1] = $3 } END { exit v["HEIGHT"] - v["TOP"] - v["BOTTOM"] < 110 }' \
+		"$out/figures/map-1.gp"
+	for figure in cpu-1 map-1; do
+		grep -q 'log scale' "$out/figures/$figure.gp"
+	done
+}
+
 @test "no name is cut in the map: whole, or its number in the legend" {
 	records quick
 	cat >"$dir/policy.yaml" <<-'END'
@@ -338,6 +349,12 @@ manifest() {
 	done
 	grep -q "^KIND\[1\] = 'native'$" "$out/figures/attributes-1.gp"
 	grep -q "published: .*Robert Elliott" "$out/figures/attributes-1.svg"
+	# one size is no curve
+	[ ! -e "$out/figures/bandwidth-1.csv" ]
+	[ -s "$out/figures/cpu-1.svg" ]
+	# native and emulated rows of one arm are told apart
+	grep -q ',memcpy,memcpy,made-up,anon native,uc emulated,' "$out/tables/cells.csv"
+	grep -q ',memcpy,memcpy,made-up,anon native,wb native,' "$out/tables/cells.csv"
 	# WC memcpy is above the others by the wall clock only, and that is said
 	awk -F, '/,read,wall clock,/' "$out/tables/attribute-order.csv" | grep -q 'WC nt-both is 0.83 of WC memcpy'
 	awk -F, '/,read,CPU time,/' "$out/tables/attribute-order.csv" | grep -q ',none,'
