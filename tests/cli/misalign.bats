@@ -135,10 +135,10 @@ verify_jobs() {
 	workload "media: anon, size: 1m" "rw: randwrite, bs: 4k"
 	"$copypath" run w.yaml -o run 2>log
 	cp -r run old
-	sed -i 's/,"misalign_near":0,"misalign_far":0//' old/records.jsonl
-	run ! grep -q misalign old/records.jsonl
-	jq 'del(.config.cells[].context | .misalign_near, .misalign_far) | .complete = false' \
-		run/manifest.json >old/manifest.json
+	sed -i 's/,"misalign_near":0,"misalign_far":0//; s/,"fence":"auto","persist":"none"//' old/records.jsonl
+	run ! grep -Eq 'misalign|"arm".*"(fence|persist)".*"provenance"' old/records.jsonl
+	jq '.complete = false' run/manifest.json >old/manifest.json
+	run ! grep -Eq 'misalign|fence|persist' old/manifest.json
 	head -1 old/records.jsonl >first && mv first old/records.jsonl
 	"$copypath" run --resume old 2>log
 	[ "$(wc -l <old/records.jsonl)" -eq 2 ]
