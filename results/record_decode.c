@@ -189,11 +189,12 @@ int cp_proof_decode(const struct cp_json_in *in, enum cp_json_need need,
 	if (!rc)
 		rc = cp_json_in_text(in, "dma", CP_JSON_OPTIONAL, proof->dma,
 				     sizeof(proof->dma));
+	/* an engine of before names neither */
 	if (!rc)
-		rc = cp_json_in_text(in, "flush", need, proof->flush,
+		rc = cp_json_in_text(in, "flush", CP_JSON_OPTIONAL, proof->flush,
 				     sizeof(proof->flush));
 	if (!rc)
-		rc = cp_json_in_text(in, "fence", need, proof->fence,
+		rc = cp_json_in_text(in, "fence", CP_JSON_OPTIONAL, proof->fence,
 				     sizeof(proof->fence));
 	if (!rc)
 		rc = decode_persistent(in, proof);

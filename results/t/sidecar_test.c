@@ -112,6 +112,39 @@ static void test_round_trip(void **state)
 	free(line);
 }
 
+/* Description: a line of an engine that knew no pages, flush, fence and persistence has
+ * them as unknown. */
+static void test_line_of_before(void **state)
+{
+	static const char line[] =
+		"{\"schema\":1,\"build\":\"0.1.0\",\"fio\":\"fio-3.33\",\"job\":1,"
+		"\"start_ns\":17902176371927,\"end_ns\":17902176496711,\"ios\":2,"
+		"\"bytes\":8192,\"cpu_submit_ns\":124815,"
+		"\"dev_start_ns\":17902176369703,\"dev_end_ns\":17902176497472,"
+		"\"dev_cpu_process_ns\":155350,\"dev_cpu_engine_ns\":0,"
+		"\"llc_bytes\":33554432,\"media_bytes\":1048576,\"nr_hctx\":0,"
+		"\"queue_depth\":0,\"notes\":\"\",\"proof\":{\"bytes_cpu\":8192,"
+		"\"bytes_dma\":0,\"bytes_simulated\":0,\"bytes_fallback\":0,"
+		"\"fallback\":{\"no_channel\":0,\"ring_full\":0,\"error\":0,"
+		"\"too_many_segments\":0},\"errors\":0,\"verify\":\"off\","
+		"\"effective_iodepth\":1,\"copy\":\"nt-avx512\",\"dma\":\"\","
+		"\"node\":0},\"provenance\":{\"media\":\"native\","
+		"\"attr\":\"native\",\"dma\":\"none\"},\"lat\":{\"count\":2,"
+		"\"sum_ns\":117,\"min_ns\":50,\"max_ns\":67,"
+		"\"buckets\":[[50,1],[59,1]]}}";
+	struct cp_sidecar_job job = {.lat = &hists[0]};
+	struct cp_err err = {0};
+
+	(void)state;
+	if (cp_sidecar_decode(line, strlen(line), &job, &err))
+		fail_msg("%s", err.msg);
+	assert_int_equal(job.proof.bytes_cpu, 8192);
+	assert_int_equal(job.proof.page_bytes, 0);
+	assert_string_equal(job.proof.flush, "");
+	assert_string_equal(job.proof.fence, "");
+	assert_int_equal(job.proof.persistent, -1);
+}
+
 /* Description: an empty histogram has no smallest and no largest value. */
 static void test_empty_histogram(void **state)
 {
@@ -368,6 +401,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_line_of_before),
 		cmocka_unit_test(test_empty_histogram),
 		cmocka_unit_test(test_full_line),
 		cmocka_unit_test(test_bad_lines),
