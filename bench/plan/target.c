@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engines/base/units.h"
 #include "engines/copy/attr.h"
@@ -149,36 +148,6 @@ static int check_named(const struct cp_plan *plan, struct cp_err *err)
 	return ret;
 }
 
-/* Is what is there persistent memory, where an arm requires it? It is mapped and closed
- * again; no page is touched. */
-int cp_target_check_persistent(const struct cp_plan *plan, struct cp_err *err)
-{
-	const char *last = "";
-
-	for (size_t i = 0; i < plan->nr_cells; i++) {
-		const struct cp_plan_cell *cell = &plan->cells[i];
-		const struct cp_media_cfg cfg = {
-			.spec = cell->context.media,
-			.filename = plan->filename[0] ? plan->filename : NULL,
-			.bytes = plan->size + cell->context.misalign_far,
-			.require_persistent = true,
-		};
-		struct cp_media media;
-
-		if (strcmp(cell->arm.persist, "require") != 0 ||
-		    cp_context_dir(&cell->context) == CP_DIR_READ ||
-		    !strcmp(cell->context.media, last))
-			continue;
-		last = cell->context.media;
-		int ret = cp_media_open(&cfg, &media, err);
-
-		if (ret)
-			return ret;
-		cp_media_close(&media);
-	}
-	return 0;
-}
-
 int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 			 void (*warn)(void *ctx, const char *text), void *ctx,
 			 struct cp_err *err)
@@ -193,7 +162,7 @@ int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 		if (ret && plan->place[0])
 			cp_err_prefix(err, "%s: error", plan->place);
 	}
-	if (!ret && (!plan->filename[0] || !access(plan->filename, F_OK))) {
+	if (!ret) {
 		ret = cp_target_check_persistent(plan, err);
 		if (ret && plan->place[0])
 			cp_err_prefix(err, "%s: error", plan->place);

@@ -16,8 +16,9 @@ bool cp_target_has_file(const struct cp_plan *plan); /* some cell takes it */
 uint64_t cp_target_file_bytes(const struct cp_plan *plan, uint32_t *ret_far);
 /* May it be used as it is, or made where there is none? Nothing is opened. */
 int cp_target_check_file(const struct cp_plan *plan, struct cp_err *err);
-/* Is the target persistent memory where an arm requires it, or will a file that is not
- * there yet be? Looks again at what a plan has just made too. */
+/* Is the target persistent memory where an arm requires it? It is mapped and closed
+ * again, and no page is touched. Of a file that is not there yet: would it be, as one
+ * without a name in its directory is? */
 int cp_target_check_persistent(const struct cp_plan *plan, struct cp_err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "bench/plan/target.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <glob.h>
@@ -90,6 +91,11 @@ static int check_space(const struct cp_plan *plan, struct cp_err *err)
 				  "'%s' cannot be made: no directory '%s'; expected a "
 				  "path in one",
 				  plan->filename, dir);
+	if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS))
+		return cp_err_set(err, CP_EXIT_INVALID, errno,
+				  "'%s' cannot be made: '%s': %s; expected a directory "
+				  "that may be written",
+				  plan->filename, dir, strerror(errno));
 	uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
 	uint64_t bytes = cp_target_file_bytes(plan, NULL);
 	if (free_bytes >= bytes)

@@ -57,9 +57,13 @@ int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
 
 	if (!cp_target_has_file(plan))
 		return 0;
-	if (!stat(plan->filename, &st))
-		return cp_target_check_file(plan, err);
-	int ret = cp_file_new_open(plan->filename, &file, err);
+	int ret;
+
+	if (!stat(plan->filename, &st)) {
+		ret = cp_target_check_file(plan, err);
+		return ret ? ret : cp_target_check_persistent(plan, err);
+	}
+	ret = cp_file_new_open(plan->filename, &file, err);
 	if (ret)
 		return ret;
 	/* Real bytes, so that reads never meet pages that were never written. */
@@ -87,6 +91,7 @@ int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
 	}
 	ret = publish(plan, &file, err);
 	if (!ret) {
+		/* of this very file: what has no name may not have been possible */
 		ret = cp_target_check_persistent(plan, err);
 		if (ret)
 			unlink(plan->filename); /* made a moment ago, and of no use */
