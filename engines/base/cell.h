@@ -36,8 +36,8 @@ struct cp_context {
 	uint32_t segments;	      /* bs / segment, rounded up */
 	char numa[CP_WORD_MAX];	      /* local */
 	char layer[CP_SPEC_TEXT_MAX]; /* none */
-	char attr[CP_WORD_MAX];	      /* wb; uc wc wt emulated */
-	char media[CP_SPEC_TEXT_MAX]; /* anon, file, dax, devdax */
+	char attr[CP_WORD_MAX];	      /* wb, uc, wc, wt */
+	char media[CP_SPEC_TEXT_MAX]; /* anon, file, dax, devdax, bar, memattr */
 	char corunner[CP_WORD_MAX];   /* none */
 	uint32_t misalign_near; /* bytes: each caller's buffer starts so far behind a page
 				 */

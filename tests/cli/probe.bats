@@ -111,3 +111,31 @@ setup() {
 	[ "$status" -eq 2 ]
 	[[ $output = *"unknown option '--jason'; expected '--json'"* ]]
 }
+
+@test "docs/method.md gives each media the attributes that probe does, and the man page names it" {
+	for flag in clflushopt clwb sse4_1; do
+		grep -qw "$flag" /proc/cpuinfo || skip "emulation needs $flag"
+	done
+	"$copypath" probe --json >probe.json
+	jq -r '.attrs[] | .name as $attr | .media[] | "\(.media) \($attr) \(.state)"' probe.json |
+		sort >probed
+	# | `anon`, `file` | native | emulated | cannot be had | ...: a line a media and attribute
+	awk -F ' *[|] *' '
+	/^[|] media [|]/ { for (i = 3; i < NF; i++) attr[i] = $i; next }
+	attr[3] && !/^[|]/ { exit }
+	attr[3] && !/---/ {
+		n = split($2, media, / *, */)
+		for (i = 3; i < NF; i++)
+			for (k = 1; k <= n; k++) {
+				state = $i ~ /^cannot/ ? "absent" : $i
+				sub(/ .*/, "", state)
+				print media[k], attr[i], state
+			}
+	}' "$root/docs/method.md" | tr -d '`' | sort >told
+	[ -s probed ]
+	diff probed told
+	while read -r media _; do
+		sed -n '/^\.It Cm target/,/^\.It Cm workload/p' "$root/docs/man/copypath-run.1" |
+			grep -qw "$media"
+	done <probed
+}
