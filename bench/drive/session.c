@@ -88,10 +88,12 @@ static int run_fio(const struct cp_session *session, const struct sample_files *
 	return ret;
 }
 
-/* The first line of fio's stderr, to go with a failure. */
+/* The line of fio's stderr that goes with a failure: what the engine said of it, else the
+ * first. */
 static void add_stderr(const struct sample_files *files, char *failed, size_t size)
 {
-	char text[200] = "";
+	static const char ours[] = "copypath: error: ";
+	char text[1024] = "";
 	int fd = open(files->errors, O_RDONLY | O_CLOEXEC);
 	size_t len = strlen(failed);
 
@@ -99,9 +101,33 @@ static void add_stderr(const struct sample_files *files, char *failed, size_t si
 		return;
 	cp_fd_text(fd, text, sizeof(text));
 	close(fd);
-	text[strcspn(text, "\n")] = '\0';
-	if (text[0])
-		snprintf(failed + len, size - len, "; stderr: %s", text);
+	char *line = strstr(text, ours);
+	if (!line)
+		line = text;
+	line[strcspn(line, "\n")] = '\0';
+	if (line[0])
+		snprintf(failed + len, size - len, "; stderr: %s", line);
+}
+
+/* A job that ended with an error has told what it did until then, errors and provenance
+ * included; its metrics are of a part of the time that was asked for, and are not kept.
+ */
+static void keep_proof(const struct cp_plan_cell *cell, const struct sample_files *files,
+		       struct cp_record *record, char *note, size_t note_size)
+{
+	struct cp_record told = *record;
+	struct cp_err err;
+
+	if (access(files->sidecar, F_OK))
+		return;
+	if (cp_sidecar_merge(files->sidecar, cell->context.numjobs, &told, note,
+			     note_size, &err)) {
+		note[0] = '\0'; /* torn, or not of all jobs */
+		return;
+	}
+	record->has_proof = true;
+	record->proof = told.proof;
+	record->provenance = told.provenance;
 }
 
 /* What the sample is worth: metrics and proof, or why it failed. */
@@ -131,6 +157,7 @@ static void judge(const struct cp_session *session, const struct cp_plan_cell *c
 	free(text);
 	if (record->failed[0]) {
 		add_stderr(files, record->failed, size);
+		keep_proof(cell, files, record, note, note_size);
 		return;
 	}
 	if (cp_sidecar_merge(files->sidecar, cell->context.numjobs, record, note,

@@ -35,6 +35,7 @@ struct cp_job {
 	struct cp_io *ios;   /* one for each io_u, by its index */
 	struct cp_io **done; /* of the last getevents() */
 	bool counting; /* the window is open; the only thing the fast path looks at */
+	bool told;     /* of the first I/O that failed */
 };
 
 /* The value of an engine option as given, or "" */
@@ -60,6 +61,8 @@ int cp_fio_far_size(struct thread_data *td, struct fio_file *f);
 int cp_shared_announce(struct thread_data *td, bool mq, uint64_t extent);
 int cp_shared_join(struct thread_data *td, struct cp_job *job, struct cp_err *err);
 void cp_shared_leave(struct cp_shared *shared);
+/* The file that the job's media is mapped from; "" for none. */
+const char *cp_fio_media_file(const struct thread_data *td);
 
 /* Hooks of both plug-ins. */
 int cp_fio_get_file_size(struct thread_data *td, struct fio_file *f, bool mq);
@@ -72,6 +75,10 @@ int cp_fio_close_file(struct thread_data *td, struct fio_file *f);
 void cp_fio_cleanup(struct thread_data *td);
 
 void cp_fio_window(struct thread_data *td, struct cp_job *job);
+/* failed.c: say once a job, through log_err, which I/O failed and what is known of why.
+ */
+void cp_fio_failed(const struct thread_data *td, struct cp_job *job,
+		   const struct cp_io *io);
 
 /* fio has no hook for the end of ramp_time: look at each I/O until it has come. */
 static inline void cp_fio_watch_ramp(struct thread_data *td, struct cp_job *job)

@@ -56,6 +56,7 @@ static struct io_u *async_event(struct thread_data *td, int event)
 	struct io_u *io_u = io->user;
 
 	if (__builtin_expect(io->error, 0)) {
+		cp_fio_failed(td, job, io);
 		io_u->error = (unsigned)io->error;
 		io_u->resid = io->residue;
 	}

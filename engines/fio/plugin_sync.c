@@ -13,6 +13,7 @@ static enum fio_q_status sync_queue(struct thread_data *td, struct io_u *io_u)
 		return FIO_Q_COMPLETED;
 	cp_sub_bio(job->sub, io);
 	if (__builtin_expect(io->error, 0)) {
+		cp_fio_failed(td, job, io);
 		io_u->error = (unsigned)io->error;
 		io_u->resid = io->residue;
 	}

@@ -46,7 +46,7 @@ static char *make_key(const struct thread_data *td, const char *file)
 	return fclose(out) ? NULL : key;
 }
 
-static const char *media_file(const struct thread_data *td)
+const char *cp_fio_media_file(const struct thread_data *td)
 {
 	const struct cp_media_ops *ops = cp_media_of(cp_fio_option(td, "media"));
 
@@ -98,7 +98,7 @@ int cp_shared_announce(struct thread_data *td, bool mq, uint64_t extent)
 		return 1;
 	if (td->o.stonewall && td->subjob_number == 0)
 		section++;
-	char *key = make_key(td, media_file(td));
+	char *key = make_key(td, cp_fio_media_file(td));
 	struct cp_shared *shared = key ? find_or_add(key) : NULL;
 
 	if (!shared) {
@@ -130,7 +130,7 @@ static int open_dev(struct thread_data *td, struct cp_shared *shared, struct cp_
 
 	if (rc)
 		return rc;
-	cfg.filename = *media_file(td) ? media_file(td) : NULL;
+	cfg.filename = *cp_fio_media_file(td) ? cp_fio_media_file(td) : NULL;
 	cfg.bytes = shared->extent;
 	cfg.writable = shared->writable;
 	cfg.dir_used[CP_DIR_READ] = shared->dir_used[CP_DIR_READ];

@@ -96,3 +96,38 @@ other_is_whole() {
 		jobs 'map(.first_error == 5) | all'
 	done
 }
+
+@test "a run's record of a file that was cut says which I/O failed, where, and counts it" {
+	# a fio beside which the file is cut as soon as it is mapped whole
+	cat >fio.sh <<-'SCRIPT'
+		#!/bin/sh
+		[ "$1" = --output-format=json ] && { sh cutter.sh $$ 1 & }
+		exec fio "$@"
+	SCRIPT
+	chmod +x fio.sh
+	export COPYPATH_FIO=$PWD/fio.sh
+	while read -r rw arm; do
+		rm -rf far r
+		truncate -s 16m far
+		cat >w.yaml <<-END
+			schema: 1
+			kind: workload
+			name: w
+			target: {media: file, filename: far, size: 16m, allow_overwrite: true}
+			workload: {rw: $rw, bs: 64k}
+			arms: [{name: a, $arm}]
+			run: {runtime: 1s, ramp_time: 0s, samples: 1}
+		END
+		run "$BUILD/copypath" run w.yaml -o r
+		[ "$status" -eq 1 ]
+		[[ $output = *"${rw#rand} of 65536 at byte "*" not copied: the file was cut, to 8388608 bytes"* ]]
+		jq -e '.proof.errors > 0 and .provenance.media == "native" and
+			.provenance.attr == "native" and .metrics.bytes == null and
+			(.failed | test("error 5.*at byte [0-9]+.*file '"'$PWD/far'"'"))' r/records.jsonl
+	done <<-END
+		randread copy: memcpy
+		randwrite copy: nt
+		randread queue_mode: mq, path: cpu
+		randwrite queue_mode: mq, path: dma, dma: sw
+	END
+}
