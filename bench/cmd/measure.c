@@ -8,7 +8,6 @@
 
 #include "bench/cmd/progress.h"
 #include "bench/drive/session.h"
-#include "engines/base/units.h"
 #include "policies/learn.h"
 
 void cp_measure_free(struct cp_measure *measure)
@@ -64,27 +63,6 @@ static int try_plugins(const struct cp_plan *plan, const struct cp_fio *fio,
 			return ret;
 	}
 	return 0;
-}
-
-static void print_plan(const struct cp_plan *plan)
-{
-	uint64_t time_s = cp_plan_time_ns(plan, plan->nr_order) / 1000000000;
-	char bs[24];
-
-	for (size_t i = 0; i < plan->nr_cells; i++) {
-		const struct cp_context *c = &plan->cells[i].context;
-		bool usual = !strcmp(c->attr, "wb");
-
-		printf("%-24s rw=%s bs=%s numjobs=%u iodepth=%u segments=%u "
-		       "media=%s%s%s\n",
-		       plan->cells[i].arm.name, c->rw,
-		       cp_size_format(c->bs, bs, sizeof(bs)), c->numjobs, c->iodepth,
-		       c->segments, c->media,
-		       usual ? "" : " attr=", usual ? "" : c->attr);
-	}
-	printf("%s: %zu cells x %u samples = %zu samples, about %llu min %02llu s\n",
-	       plan->name, plan->nr_cells, plan->samples, plan->nr_order,
-	       (unsigned long long)time_s / 60, (unsigned long long)time_s % 60);
 }
 
 /* In a tuned run that its budget ended, the manifest says what it did not measure. */
@@ -235,7 +213,7 @@ enum cp_exit cp_measure_run(struct cp_measure *measure)
 	if (ret)
 		return cp_cmd_fail(&err);
 	if (measure->dry_run) {
-		print_plan(&measure->plan);
+		cp_measure_print_plan(&measure->plan);
 		return CP_EXIT_OK;
 	}
 	cp_cmd_catch_signals();

@@ -25,4 +25,8 @@ int cp_measure_resume(struct cp_measure *measure, const struct cp_fio *fio,
 /* Mark what the directory holds already. */
 int cp_measure_mark_done(struct cp_measure *measure, bool *done, struct cp_err *err);
 
+/* measure_plan.c: to stdout, a line a cell: the context, and each field (context or arm)
+ * that varies or is not what it is by default; then samples and time. */
+void cp_measure_print_plan(const struct cp_plan *plan);
+
 #endif

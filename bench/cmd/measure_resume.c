@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/plan/plan.h"
 #include "engines/base/file.h"
 #include "results/record.h"
 
@@ -92,6 +93,22 @@ int cp_measure_mark_done(struct cp_measure *measure, bool *done, struct cp_err *
 	return ret;
 }
 
+/* A run makes its file once: the samples that are there were taken on it. */
+static int target_there(const struct cp_plan *plan, struct cp_err *err)
+{
+	for (size_t i = 0; i < plan->nr_cells; i++) {
+		const char *name = cp_plan_filename(plan, plan->cells[i].context.media);
+
+		if (name && access(name, F_OK))
+			return cp_err_set(err, CP_EXIT_INVALID, errno,
+					  "cannot go on: the target '%s' is gone: %s; "
+					  "expected the file of the samples that are "
+					  "there, or a new run",
+					  name, strerror(errno));
+	}
+	return 0;
+}
+
 int cp_measure_resume(struct cp_measure *measure, const struct cp_fio *fio,
 		      struct cp_err *err)
 {
@@ -128,6 +145,8 @@ int cp_measure_resume(struct cp_measure *measure, const struct cp_fio *fio,
 		ret = differs("fio", measure->manifest.fio, now.fio, err);
 	if (!ret)
 		ret = facts_differ(&measure->manifest, &now, err);
+	if (!ret && !measure->manifest.complete)
+		ret = target_there(&measure->plan, err);
 	cp_manifest_free(&now);
 	return ret;
 }

@@ -96,6 +96,20 @@ records() {
 	[ ! -e results ]
 }
 
+@test "the lines of a dry run differ, and each of their words is a filter" {
+	workload 'target: {media: anon, size: 16m}' \
+		'workload: {rw: [read, write], bs: 64k, misalign_near: [0, 8], misalign_far: 4}'
+	sed -i 's/copy: memcpy}/copy: memcpy, persist: [none, auto]}/' w.yaml
+	run --separate-stderr "$copypath" run --dry-run w.yaml
+	[ "$status" -eq 0 ]
+	[ "$(printf '%s\n' "${lines[@]}" | sed 's/^[^ ]* *//' | sort | uniq -d | wc -l)" -eq 0 ]
+	[[ $output = *" misalign_near=8 misalign_far=4 "*" persist=auto"* ]]
+	for word in ${lines[0]#* }; do
+		run "$copypath" run --dry-run w.yaml --filter "$word"
+		[ "$status" -eq 0 ]
+	done
+}
+
 @test "filters: a key twice means either, two keys mean both" {
 	run "$copypath" run --dry-run w.yaml --filter rw=read --filter rw=write --filter dma=sw
 	[ "$status" -eq 0 ]
@@ -194,6 +208,26 @@ interrupted_run() {
 	run "$copypath" run --resume r
 	[ "$status" -eq 4 ]
 	[[ $output = *"cannot go on: fio was 'fio-3.1' and is 'fio-"* ]]
+}
+
+@test "resume without the file of the run is refused before a sample is taken" {
+	workload 'target: {media: file, filename: far, size: 16m}' 'workload: {rw: read, bs: 64k}'
+	"$copypath" run w.yaml -q -o r
+	sed -i '$d' r/records.jsonl
+	sed -i 's/"complete": *true/"complete": false/' r/manifest.json
+	mv far elsewhere
+	run "$copypath" run --resume r
+	[ "$status" -eq 4 ]
+	[[ $output = *"cannot go on: the target '$PWD/far' is gone"* ]]
+	[ "$(records r)" -eq 1 ]
+	truncate -s 8m far
+	run "$copypath" run --resume r
+	[ "$status" -eq 2 ]
+	[ "$(records r)" -eq 1 ]
+	mv elsewhere far
+	run "$copypath" run --resume r
+	[ "$status" -eq 0 ]
+	[ "$(records r)" -eq 2 ]
 }
 
 @test "a fio of another version is refused and both versions are named" {
