@@ -14,6 +14,8 @@
 
 static const char *const rws[] = {"read", "write", "randread", "randwrite", NULL};
 
+static const char *const needed[] = {"rw", "bs", NULL}; /* in --at */
+
 static void set_segments(struct cp_context *context, bool given)
 {
 	uint64_t segments = (context->bs + SEGMENT_BYTES - 1) / SEGMENT_BYTES;
@@ -23,11 +25,25 @@ static void set_segments(struct cp_context *context, bool given)
 			segments < UINT32_MAX ? (uint32_t)segments : UINT32_MAX;
 }
 
+static int unknown_key(const char *key, struct cp_err *err)
+{
+	const char *words[32] = {NULL};
+	char list[512];
+
+	for (size_t i = 0; i < 31 && cp_context_fields[i].name; i++)
+		words[i] = cp_context_fields[i].name;
+	const char *near = cp_nearest_word(key, words);
+
+	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			  "unknown --at key '%s'; expected %s", key,
+			  near ? near : cp_words_join(words, list, sizeof(list)));
+}
+
 /* rw=read,bs=64k,... by the words of the YAML. */
 static int parse_at(const char *text, struct cp_context *context, struct cp_err *err)
 {
 	char copy[1024], *rest = copy, *term;
-	bool segments = false, bs = false, rw = false;
+	bool given[32] = {false}; /* by the index of a field */
 
 	cp_context_init(context);
 	if ((size_t)snprintf(copy, sizeof(copy), "%s", text) >= sizeof(copy))
@@ -43,32 +59,31 @@ static int parse_at(const char *text, struct cp_context *context, struct cp_err 
 		*value++ = '\0';
 		const struct cp_field *field = cp_field_find(cp_context_fields, term);
 
-		if (!field) {
-			const char *words[32] = {NULL};
+		if (!field)
+			return unknown_key(term, err);
+		bool *mine = &given[field - cp_context_fields];
 
-			for (size_t i = 0; i < 31 && cp_context_fields[i].name; i++)
-				words[i] = cp_context_fields[i].name;
-			const char *near = cp_nearest_word(term, words);
-
+		if (*mine)
 			return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-					  "unknown --at key '%s'; expected %s", term,
-					  near ? near : "rw, bs, numjobs, iodepth, ...");
-		}
+					  "--at has '%s' twice; expected it once: one "
+					  "context is answered",
+					  term);
+		*mine = true;
 		int rc = cp_field_parse(field, context, value, err);
 
 		if (rc) {
 			cp_err_prefix(err, "--at %s", term);
 			return rc;
 		}
-		segments |= !strcmp(term, "segments");
-		bs |= !strcmp(term, "bs");
-		rw |= !strcmp(term, "rw");
 	}
-	if (!bs || !rw)
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "--at lacks '%s'; expected at least rw and bs",
-				  rw ? "bs" : "rw");
-	set_segments(context, segments);
+	for (const char *const *need = needed; *need; need++)
+		if (!given[cp_field_find(cp_context_fields, *need) - cp_context_fields])
+			return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+					  "--at lacks '%s'; expected at least rw and bs",
+					  *need);
+	set_segments(
+		context,
+		given[cp_field_find(cp_context_fields, "segments") - cp_context_fields]);
 	return 0;
 }
 

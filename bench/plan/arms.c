@@ -222,12 +222,9 @@ static void load_arm(struct cp_load *load, const struct cp_yaml_node *map)
 
 	for (size_t i = 0; cp_arm_fields[i].name && nr < 47; i++)
 		keys[nr++] = cp_arm_fields[i].name;
-	for (size_t i = 0; cp_load_misalign_keys[i] && nr < 47; i++)
-		keys[nr++] = cp_load_misalign_keys[i];
 	keys[nr] = NULL;
 	if (!cp_load_keys(load, map, "arm", keys, later_keys))
 		return;
-	cp_load_misalign_misplaced(load, map, "arm");
 	const struct cp_yaml_node *node = cp_yaml_get(map, "name");
 	if (!node) {
 		cp_yaml_problem(load->doc, map, "an arm has no 'name'; expected one");

@@ -12,18 +12,50 @@ void cp_load_problem(struct cp_load *load, const struct cp_yaml_node *node,
 	cp_yaml_problem(load->doc, node, "%s", err->msg);
 }
 
+static bool has_word(const char *const *words, const char *word)
+{
+	for (; *words; words++)
+		if (!strcmp(*words, word))
+			return true;
+	return false;
+}
+
+/* The keys of map that are another section's, each said so; at most max of them. */
+static size_t misplaced(struct cp_load *load, const struct cp_yaml_node *map,
+			const char *what, const char *const *keys,
+			const char *const *later, const char **ret_keys, size_t max)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; map && map->type == CP_YAML_MAP && i < map->nr_children; i++) {
+		const struct cp_yaml_node *node = map->children[i];
+		const char *section = cp_load_section_of(node->key);
+
+		if (nr == max || !section || has_word(keys, node->key) ||
+		    has_word(later, node->key))
+			continue;
+		ret_keys[nr++] = node->key;
+		bool arm = !strcmp(section, "arm");
+
+		cp_yaml_problem_key(load->doc, node,
+				    "'%s' is of %s%s and no %s's; expected it %s '%s'",
+				    node->key, arm ? "an " : "the ", section, what,
+				    arm ? "in an entry of" : "under",
+				    arm ? "arms" : section);
+	}
+	return nr;
+}
+
 bool cp_load_keys(struct cp_load *load, const struct cp_yaml_node *map, const char *what,
 		  const char *const *keys, const char *const *later)
 {
-	const char *all[64];
-	size_t nr = 0;
+	const char *told[64];
+	size_t nr = misplaced(load, map, what, keys, later, told, 40);
 
-	for (size_t i = 0; keys[i] && nr < 63; i++)
-		all[nr++] = keys[i];
 	for (size_t i = 0; later[i] && nr < 63; i++)
-		all[nr++] = later[i];
-	all[nr] = NULL;
-	if (!cp_yaml_keys(load->doc, map, what, all))
+		told[nr++] = later[i];
+	told[nr] = NULL;
+	if (!cp_yaml_keys_but(load->doc, map, what, keys, told))
 		return false;
 	for (size_t i = 0; later[i]; i++) {
 		const struct cp_yaml_node *node = cp_yaml_get(map, later[i]);
@@ -35,24 +67,6 @@ bool cp_load_keys(struct cp_load *load, const struct cp_yaml_node *map, const ch
 					    later[i]);
 	}
 	return true;
-}
-
-const char *const cp_load_misalign_keys[] = {"misalign_near", "misalign_far", NULL};
-
-void cp_load_misalign_misplaced(struct cp_load *load, const struct cp_yaml_node *map,
-				const char *what)
-{
-	for (size_t i = 0; cp_load_misalign_keys[i]; i++) {
-		const struct cp_yaml_node *node =
-			cp_yaml_get(map, cp_load_misalign_keys[i]);
-
-		if (node)
-			cp_yaml_problem_key(
-				load->doc, node,
-				"'%s' is of the workload and no %s's; expected "
-				"it under 'workload'",
-				cp_load_misalign_keys[i], what);
-	}
 }
 
 static bool value_good(struct cp_load *load, const char *name,

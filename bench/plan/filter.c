@@ -28,9 +28,13 @@ static int unknown_key(const char *key, struct cp_err *err)
 		words[nr++] = cp_arm_fields[i].name;
 	words[nr] = NULL;
 	const char *near = cp_nearest_word(key, words);
+	char list[768], quoted[80];
+
+	if (near)
+		snprintf(quoted, sizeof(quoted), "'%s'", near);
 	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-			  "unknown key '%s' in --filter; expected '%s'", key,
-			  near ? near : "arm, rw, bs, numjobs, iodepth, copy or dma");
+			  "unknown key '%s' in --filter; expected %s", key,
+			  near ? quoted : cp_words_join(words, list, sizeof(list)));
 }
 
 static int filter_parse(const char *text, struct term *ret, struct cp_err *err)

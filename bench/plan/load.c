@@ -22,9 +22,8 @@ static const char *const top_keys[] = {"schema",   "kind",	"name", "target",
 				       "budget",   "objective", NULL};
 static const char *const top_later[] = {"driver", "hosts", NULL};
 static const char *const target_keys[] = {
-	"media",	 "size",	 "node",     "attr",
-	"attr_native",	 "layer",	 "filename", "allow_overwrite",
-	"misalign_near", "misalign_far", NULL};
+	"media",	   "size", "node", "attr", "attr_native", "layer", "filename",
+	"allow_overwrite", NULL};
 static const char *const target_later[] = {"engine", NULL};
 static const char *const workload_keys[] = {"rw",	    "bs",      "numjobs",
 					    "iodepth",	    "segment", "misalign_near",
@@ -35,6 +34,26 @@ static const char *const run_keys[] = {"runtime", "ramp_time", "samples", "seed"
 static const char *const budget_keys[] = {"samples", "time", NULL};
 static const char *const none_later[] = {NULL};
 static const char *const verify_words[] = {"off", "crc32c", NULL};
+
+const char *cp_load_section_of(const char *key)
+{
+	static const struct {
+		const char *name;
+		const char *const *keys;
+	} sections[] = {{"target", target_keys},
+			{"workload", workload_keys},
+			{"run", run_keys},
+			{"budget", budget_keys}};
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		for (const char *const *word = sections[i].keys; *word; word++)
+			if (!strcmp(*word, key))
+				return sections[i].name;
+	return cp_field_find(cp_arm_fields, key) || !strcmp(key, "dma_thresh") ||
+			       !strcmp(key, "only")
+		       ? "arm"
+		       : NULL;
+}
 
 static const struct cp_yaml_node *section(struct cp_load *load, const char *name,
 					  const char *const *keys,
@@ -193,12 +212,12 @@ static void load_filename(struct cp_load *load, const struct cp_yaml_node *node)
 static void load_target(struct cp_load *load)
 {
 	struct cp_plan *plan = load->plan;
+	char list[128];
 	const struct cp_yaml_node *map =
 		section(load, "target", target_keys, target_later, true);
 
 	if (!map)
 		return;
-	cp_load_misalign_misplaced(load, map, "target");
 	context_axis(load, map, "media", "media");
 	media_settings(load);
 	load_attr(load, map);
@@ -227,7 +246,8 @@ static void load_target(struct cp_load *load)
 	if (node && !media_takes_file(load, true))
 		cp_yaml_problem_key(load->doc, node,
 				    "'filename' has no use with this media; expected "
-				    "media file, dax or devdax");
+				    "media %s",
+				    cp_media_named(list, sizeof(list)));
 	else if (node)
 		load_filename(load, node);
 	else if (media_takes_file(load, false))

@@ -66,16 +66,14 @@ void cp_axis_apply(const struct cp_axis *axis, size_t digit, void *obj);
 /* A problem from an error without a place. */
 void cp_load_problem(struct cp_load *load, const struct cp_yaml_node *node,
 		     const struct cp_err *err);
-/* Only these keys; those of `later` exist in the language but not in this version. */
+/* Only these keys. One that belongs in another section is told so; those of `later` exist
+ * in the language but not in this version. Neither is among what is expected. */
 bool cp_load_keys(struct cp_load *load, const struct cp_yaml_node *map, const char *what,
 		  const char *const *keys, const char *const *later);
 
-/* How the buffers lie is the workload's to say, for a target and its arms alike. Where
- * `what` has such a key all the same (it must be among the keys it takes), that is said.
- */
-extern const char *const cp_load_misalign_keys[]; /* NULL-terminated */
-void cp_load_misalign_misplaced(struct cp_load *load, const struct cp_yaml_node *map,
-				const char *what);
+/* The section in which a key of the workload file belongs: "target", "workload", "run",
+ * "budget" or "arm"; NULL: in none. Of one that several have, the first. */
+const char *cp_load_section_of(const char *key);
 
 void cp_load_arms(struct cp_load *load, const struct cp_yaml_node *arms);
 /* An option of fio that may be passed through. */

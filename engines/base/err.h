@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-#define CP_ERR_MSG_MAX 4096 /* ten lines of a YAML check fit */
+#define CP_ERR_MSG_MAX 8192 /* ten lines of a YAML check fit */
 
 /* Exit codes of the command; the first of 4, 1, 3, 0 that holds wins (cp_exit_worse()).
  */

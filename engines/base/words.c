@@ -70,16 +70,22 @@ const char *cp_nearest_word(const char *text, const char *const *words)
 
 char *cp_words_join(const char *const *words, char *buf, size_t size)
 {
+	static const char more[] = ", ...";
 	size_t used = 0;
 
 	buf[0] = '\0';
-	for (size_t i = 0; words[i] && used < size; i++) {
+	for (size_t i = 0; words[i]; i++) {
 		const char *gap = !i ? "" : words[i + 1] ? ", " : " or ";
-		int len = snprintf(buf + used, size - used, "%s%s", gap, words[i]);
+		size_t need = strlen(gap) + strlen(words[i]);
+		size_t left = size - used;
 
-		if (len < 0)
+		/* No word is cut: it would be taken for another. */
+		if (need + (words[i + 1] ? sizeof(more) - 1 : 0) >= left) {
+			snprintf(buf + used, left, "%s", i ? more : more + 2);
 			break;
-		used += (size_t)len;
+		}
+		snprintf(buf + used, left, "%s%s", gap, words[i]);
+		used += need;
 	}
 	return buf;
 }

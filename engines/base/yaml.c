@@ -13,7 +13,7 @@
 
 #define DEPTH_MAX   16
 #define FILE_MAX    (1U << 20)
-#define PROBLEM_MAX 384
+#define PROBLEM_MAX 640
 
 struct cp_yaml {
 	char *path;

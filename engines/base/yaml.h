@@ -65,6 +65,10 @@ void cp_yaml_problem_key(struct cp_yaml *doc, const struct cp_yaml_node *node,
  * problems with the nearest key suggested. Returns false when it is no map. */
 bool cp_yaml_keys(struct cp_yaml *doc, const struct cp_yaml_node *map, const char *what,
 		  const char *const *keys);
+/* The same, silent also on the keys of `but`, which the caller has words of its own for:
+ * they are not among what is expected. */
+bool cp_yaml_keys_but(struct cp_yaml *doc, const struct cp_yaml_node *map,
+		      const char *what, const char *const *keys, const char *const *but);
 
 /* Typed reads of one scalar; a problem is added and false returned when it does not fit.
  * `what` names the value in messages ("bs"). A NULL node is a
@@ -95,7 +99,7 @@ int cp_yaml_check(const struct cp_yaml *doc, struct cp_err *err);
  * has five letters or more (a swap of neighbours counts once, letter case not at all); or
  * NULL. Also used for options and verbs. */
 const char *cp_nearest_word(const char *text, const char *const *words);
-/* "a, b or c"; cut when it does not fit. Returns buf. */
+/* "a, b or c"; what does not fit is left out whole: "a, ...". Returns buf. */
 char *cp_words_join(const char *const *words, char *buf, size_t size);
 
 #endif

@@ -45,10 +45,19 @@ static const char *kind(const struct cp_yaml_node *node)
 	return "unreadable";
 }
 
-bool cp_yaml_keys(struct cp_yaml *doc, const struct cp_yaml_node *map, const char *what,
-		  const char *const *keys)
+static bool word_in(const char *const *words, const char *text)
 {
-	char list[256];
+	for (; words && *words; words++) {
+		if (!strcmp(*words, text))
+			return true;
+	}
+	return false;
+}
+
+bool cp_yaml_keys_but(struct cp_yaml *doc, const struct cp_yaml_node *map,
+		      const char *what, const char *const *keys, const char *const *but)
+{
+	char list[512];
 
 	if (!map || map->type != CP_YAML_MAP) {
 		if (!map)
@@ -60,11 +69,8 @@ bool cp_yaml_keys(struct cp_yaml *doc, const struct cp_yaml_node *map, const cha
 	}
 	for (size_t i = 0; i < map->nr_children; i++) {
 		const struct cp_yaml_node *child = map->children[i];
-		size_t k = 0;
 
-		while (keys[k] && strcmp(child->key, keys[k]) != 0)
-			k++;
-		if (keys[k])
+		if (word_in(keys, child->key) || word_in(but, child->key))
 			continue;
 		const char *near = cp_nearest_word(child->key, keys);
 
@@ -77,6 +83,12 @@ bool cp_yaml_keys(struct cp_yaml *doc, const struct cp_yaml_node *map, const cha
 					    cp_words_join(keys, list, sizeof(list)));
 	}
 	return true;
+}
+
+bool cp_yaml_keys(struct cp_yaml *doc, const struct cp_yaml_node *map, const char *what,
+		  const char *const *keys)
+{
+	return cp_yaml_keys_but(doc, map, what, keys, NULL);
 }
 
 /* The text of a scalar, or NULL with a problem; `expected` ends the message. */

@@ -2,6 +2,7 @@
 #include "engines/copy/isa.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -76,6 +77,14 @@ static bool cpu_has(const char *name)
 bool cp_copy_isa_has(const char *name)
 {
 	return !*name || cpu_has(name);
+}
+
+char *cp_copy_isa_lacks(const char *name, char *buf, size_t size)
+{
+	bool arch = !strcmp(name, "x86-64") || !strcmp(name, "aarch64");
+
+	snprintf(buf, size, "%s no %s", arch ? "this machine is" : "the CPU has", name);
+	return buf;
 }
 
 #define DEFINE_HAS(function, name)            \

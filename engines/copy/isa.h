@@ -7,10 +7,15 @@
 #define CP_ENGINES_COPY_ISA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* name as in cp_copy_ops.isa; "" is true everywhere, an unknown name is false. A CPUID
  * traps in a virtual machine (microseconds): for open, not for I/Os. */
 bool cp_copy_isa_has(const char *name);
+
+/* Of a name that this machine has not: "the CPU has no avx2", "this machine is no
+ * aarch64". Returns buf. */
+char *cp_copy_isa_lacks(const char *name, char *buf, size_t size);
 
 /* The same as functions, for `present`. */
 bool cp_copy_isa_any(void);

@@ -284,7 +284,7 @@ char *cp_copy_why_absent(const struct cp_copy_ops *ops, char *buf, size_t size)
 	if (ops->library)
 		snprintf(buf, size, "%s cannot be loaded", ops->library);
 	else
-		snprintf(buf, size, "the CPU has no %s", ops->isa);
+		cp_copy_isa_lacks(ops->isa, buf, size);
 	return buf;
 }
 
@@ -315,6 +315,25 @@ static const struct cp_copy_ops *stands_for(const struct cp_copy_ops *ops,
 	return cp_copy_calibrate()->best[dir][CP_COPY_CLASS_64K];
 }
 
+static int absent(const struct cp_copy_ops *ops, enum cp_dir dir, struct cp_err *err)
+{
+	const char *words[NR_ROWS + 1];
+	char why[64], list[480];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < NR_ROWS; i++) {
+		const struct cp_copy_ops *row = &cp_copy_table[i];
+
+		if (row->present() && (dir == CP_DIR_READ ? row->read : row->write))
+			words[nr++] = row->name;
+	}
+	words[nr] = NULL;
+	return cp_err_set(err, CP_EXIT_USAGE, ENOTSUP,
+			  "copy '%s' cannot be had: %s; expected %s", ops->name,
+			  cp_copy_isa_lacks(ops->isa, why, sizeof(why)),
+			  cp_words_join(words, list, sizeof(list)));
+}
+
 static int check_row(const struct cp_copy_ops *ops, enum cp_dir dir, struct cp_err *err)
 {
 	if (dir == CP_DIR_READ && !ops->read)
@@ -337,10 +356,7 @@ static int check_row(const struct cp_copy_ops *ops, enum cp_dir dir, struct cp_e
 				  "copy '%s' needs the library '%s', which cannot be "
 				  "loaded; expected it to be installed, or 'nt'",
 				  ops->name, ops->library);
-	return cp_err_set(err, CP_EXIT_USAGE, ENOTSUP,
-			  "copy '%s' needs the CPU flag '%s', which this machine "
-			  "lacks; expected 'auto'",
-			  ops->name, ops->isa);
+	return absent(ops, dir, err);
 }
 
 int cp_copy_bind(const char *name, enum cp_dir dir, enum cp_attr attr,

@@ -39,17 +39,18 @@ static int page_parse(const char *text, uint64_t *ret_page, struct cp_err *err)
 	int rc = cp_spec_parse(text, &spec, err);
 
 	cp_size_format(page, small, sizeof(small));
-	if (!rc)
-		rc = cp_spec_size(&spec, "page", small_page(), CP_PAGE_1G, &page, err);
+	const char *asked = rc ? NULL : cp_spec_text(&spec, "page");
+
 	if (!rc)
 		rc = cp_spec_finish(&spec, "page", err);
 	if (rc)
 		return rc;
-	if (page != small_page() && page != CP_PAGE_2M && page != CP_PAGE_1G)
+	if (asked && (cp_size_parse(asked, &page) ||
+		      (page != small_page() && page != CP_PAGE_2M && page != CP_PAGE_1G)))
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				  "anon: page '%s' is not to be had; expected %s, 2m or "
 				  "1g",
-				  cp_spec_text(&spec, "page"), small);
+				  asked, small);
 	*ret_page = page;
 	return 0;
 }

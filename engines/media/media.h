@@ -99,6 +99,8 @@ unsigned cp_media_attrs(const char *spec);
 /* What a fingerprint says of a media: its name, and its pages when they are not the
  * machine's own ("anon:page=2m"). */
 void cp_media_kind(const char *spec, char *buf, size_t size);
+/* The media that take a file's name, as words: "file, dax or devdax". Returns buf. */
+char *cp_media_named(char *buf, size_t size);
 /*
  * Before there is a size or a file: the media is known and takes the settings (exit 2 if
  * not).

@@ -80,6 +80,18 @@ static int unknown_media(const char *name, struct cp_err *err)
 			  name, cp_words_join(words, list, sizeof(list)));
 }
 
+char *cp_media_named(char *buf, size_t size)
+{
+	const char *words[NR_MEDIA + 1];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < NR_MEDIA; i++)
+		if (cp_media_table[i]->takes_file || cp_media_table[i]->file_default)
+			words[nr++] = cp_media_table[i]->name;
+	words[nr] = NULL;
+	return cp_words_join(words, buf, size);
+}
+
 int cp_media_no_settings(const char *text, struct cp_err *err)
 {
 	struct cp_spec spec;

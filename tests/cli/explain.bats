@@ -125,6 +125,12 @@ setup() {
 	run "$copypath" explain "$policy" --at rw=read,bs=4k,numjob=1
 	[ "$status" -eq 2 ]
 	[[ $output == *"expected numjobs"* ]]
+	run "$copypath" explain "$policy" --at rw=read,bs=4k,persist=auto
+	[ "$status" -eq 2 ]
+	[[ $output == *"unknown --at key 'persist'; expected rw, bs,"*" attr, media,"*" or misalign_far"* ]]
+	run "$copypath" explain "$policy" --at rw=read,bs=4k,misalign_near=8,misalign_near=0
+	[ "$status" -eq 2 ]
+	[[ $output == *"--at has 'misalign_near' twice; expected it once"* ]]
 	run "$copypath" explain "$policy" --at rw=read,bs=4q
 	[ "$status" -eq 2 ]
 	run "$copypath" explain "$BATS_TEST_TMPDIR/absent.yaml"

@@ -55,18 +55,20 @@ static void test_nearest_long(void **state)
 	assert_null(cp_nearest_word(text, words));
 }
 
-/* Description: a list of words reads as a sentence would, cut where it does not fit. */
+/* Description: a list of words reads as a sentence would, without the words that do
+ * not fit. */
 static void test_join(void **state)
 {
 	static const char *const none[] = {NULL}, *const one[] = {"a", NULL},
 				 *const three[] = {"a", "b", "c", NULL};
-	char buf[32], small[5];
+	char buf[32], small[8], tiny[5];
 
 	(void)state;
 	assert_string_equal(cp_words_join(none, buf, sizeof(buf)), "");
 	assert_string_equal(cp_words_join(one, buf, sizeof(buf)), "a");
 	assert_string_equal(cp_words_join(three, buf, sizeof(buf)), "a, b or c");
-	assert_string_equal(cp_words_join(three, small, sizeof(small)), "a, b");
+	assert_string_equal(cp_words_join(three, small, sizeof(small)), "a, ...");
+	assert_string_equal(cp_words_join(three, tiny, sizeof(tiny)), "...");
 }
 
 int main(void)
