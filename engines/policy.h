@@ -133,6 +133,7 @@ struct cp_policy_table {
 	uint8_t load_class[257];      /* by min(load, 256) */
 	uint8_t segments_class[1025]; /* by min(segments, 1024) */
 	uint8_t nr_jobs, nr_load, nr_segments;
+	unsigned nr_rules; /* of the context; 0: the default answers everything */
 	unsigned nr_actions;
 	struct cp_action actions[CP_PICK_ACTIONS_MAX];
 };

@@ -348,6 +348,7 @@ int cp_policy_compile(const struct cp_policy *policy, const struct cp_context *c
 	rc = compile(&c);
 	if (rc)
 		goto out_free;
+	c.table->nr_rules = c.nr_rules;
 	*ret_table = c.table;
 	c.table = NULL;
 out_free:

@@ -51,6 +51,34 @@ static void promise(const struct cp_device *device, const char *label, FILE *out
 		fprintf(out, "%spersist=%s\n", label, device->persist);
 }
 
+/* What is no rule's to choose but selects the rules. A job of another context would run
+ * on the policy's default. */
+static void selected(const struct cp_policy *policy, FILE *out)
+{
+	const struct cp_when *first = policy->nr_rules ? &policy->rules[0].when : NULL;
+	bool one = true;
+
+	for (unsigned i = 1; i < policy->nr_rules; i++) {
+		const struct cp_when *when = &policy->rules[i].when;
+
+		one = one && !strcmp(when->attr, first->attr) &&
+		      when->misalign_near == first->misalign_near &&
+		      when->misalign_far == first->misalign_far;
+	}
+	if (!one)
+		comment(out, "",
+			"the rules are of several attr or misalign: those of the job's "
+			"own (attr=, misalign_near=, misalign_far=) are used");
+	if (!first || !one)
+		return;
+	if (*first->attr && strcmp(first->attr, "wb") != 0)
+		fprintf(out, "attr=%s\n", first->attr);
+	if (first->misalign_near)
+		fprintf(out, "misalign_near=%u\n", first->misalign_near);
+	if (first->misalign_far)
+		fprintf(out, "misalign_far=%u\n", first->misalign_far);
+}
+
 static void lost(const struct cp_policy *policy, FILE *out)
 {
 	unsigned rules = 0, undecided = 0;
@@ -161,6 +189,7 @@ static int emit_fio(const struct cp_policy *policy, const struct cp_emit_opts *o
 	else
 		fprintf(out, "dma=none\n");
 	promise(device, "", out);
+	selected(policy, out);
 	fprintf(out, "policy=%s\n", opts->policy_path);
 	return 0;
 }

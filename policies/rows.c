@@ -93,14 +93,14 @@ static int insert(struct learn_curve *curve, const struct learn_cell *cell,
 		return learn_no_memory(err);
 	if (curve->nr == LEARN_SIZES_MAX)
 		return cp_err_set(
-			err, CP_EXIT_USAGE, E2BIG,
+			err, CP_EXIT_INVALID, E2BIG,
 			"arm '%s' has more than %d sizes in one context; expected "
 			"fewer",
 			cell->arm.name, LEARN_SIZES_MAX);
 	while (at > 0 && curve->cells[at - 1]->context.bs > cell->context.bs)
 		at--;
 	if (at > 0 && curve->cells[at - 1]->context.bs == cell->context.bs)
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+		return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
 				  "records hold bs %llu with %u and with %u segments; "
 				  "expected one segment size",
 				  (unsigned long long)cell->context.bs,
@@ -132,7 +132,7 @@ static int check_conflict(const struct cp_context *a, const struct cp_context *b
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		if (strcmp(pairs[i].a, pairs[i].b) != 0)
-			return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
 					  "records hold %s '%s' and '%s', which a policy "
 					  "cannot tell apart; expected one of them, as "
 					  "with learn --filter %s=%s",
@@ -195,7 +195,7 @@ int learn_rows_build(struct cp_learn *learn, struct cp_err *err)
 
 		if (!curve)
 			return cp_err_set(
-				err, CP_EXIT_USAGE, E2BIG,
+				err, CP_EXIT_INVALID, E2BIG,
 				"records hold more than %d arms in one context; "
 				"expected fewer",
 				LEARN_ARMS_MAX);

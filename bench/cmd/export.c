@@ -125,6 +125,7 @@ static void put_header(struct export *export)
 	put_names(export, cp_metric_names);
 	put_names(export, proof);
 	put_text(export, "failed");
+	put_text(export, "notes");
 	end_row(export);
 }
 
@@ -197,6 +198,7 @@ static int put_record(void *ctx, struct cp_record *record, unsigned line)
 		put_number(export, record->metrics[i]);
 	put_proof(export, record);
 	put_text(export, failed ? reason : "");
+	put_text(export, record->notes);
 	end_row(export);
 	if (!ferror(export->out))
 		return 0;

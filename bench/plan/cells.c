@@ -160,8 +160,10 @@ static int check_persist(const struct cp_arm *arm, const struct cp_context *cont
 static int check_copy(const struct cp_arm *arm, enum cp_dir dir, enum cp_attr attr,
 		      unsigned natives, struct cp_err *err)
 {
+	const char *copy =
+		arm->policy[0] ? cp_attr_policy_copy(arm->copy, attr) : arm->copy;
 	struct cp_copy_opts opts;
-	int rc = cp_attr_check_copy(arm->copy, attr, natives, err);
+	int rc = cp_attr_check_copy(copy, attr, natives, err);
 
 	if (rc) {
 		cp_err_prefix(err, "'copy' of arm '%s'", arm->name);
@@ -176,7 +178,7 @@ static int check_copy(const struct cp_arm *arm, enum cp_dir dir, enum cp_attr at
 	else if (cp_attr_lacks())
 		return 0; /* said of the target already */
 	opts.attr = attr;
-	rc = cp_copy_check_opts(arm->copy, dir, &opts, err);
+	rc = cp_copy_check_opts(copy, dir, &opts, err);
 	if (rc && err->msg[0] != '\'')
 		cp_err_prefix(err, "'copy' of arm '%s'", arm->name);
 	return rc;
@@ -218,6 +220,40 @@ static int check_context(const struct cp_load *load, const struct cp_arm *arm,
 	return 0;
 }
 
+/* The value of the arm in a list that sweeps; another node is itself. */
+static const struct cp_yaml_node *swept_value(const struct cp_yaml_node *node,
+					      const struct cp_arm *arm)
+{
+	const struct cp_field *field =
+		node && node->key ? cp_field_find(cp_arm_fields, node->key) : NULL;
+	char value[CP_SPEC_TEXT_MAX];
+
+	if (!field || node->type != CP_YAML_LIST)
+		return node;
+	cp_field_format(field, arm, false, value, sizeof(value));
+	for (size_t i = 0; i < node->nr_children; i++)
+		if (node->children[i]->type == CP_YAML_SCALAR &&
+		    !strcmp(node->children[i]->text, value))
+			return node->children[i];
+	return node;
+}
+
+/* A copy of one direction is no mistake in an arm that is kept to it. */
+static void suggest_only(const struct cp_load *load, enum cp_dir dir, struct cp_err *err)
+{
+	if (!strstr(err->msg, "has no meaning for"))
+		return;
+	for (size_t i = 0; i < load->nr_contexts; i++) {
+		const struct cp_context *other = &load->contexts[i].context;
+
+		if (cp_context_dir(other) == dir)
+			continue;
+		cp_err_set(err, err->exit, EINVAL, "%s, or 'only: {rw: %s}'", err->msg,
+			   other->rw);
+		return;
+	}
+}
+
 static const struct cp_yaml_node *direction_place(const struct cp_load *load,
 						  const struct cp_load_arm *arm,
 						  const struct cp_err *err)
@@ -242,6 +278,7 @@ static const struct cp_yaml_node *direction_place(const struct cp_load *load,
 		node = cp_yaml_get(arm->map, "persist");
 	else if (!strncmp(err->msg, "'dma'", 5))
 		node = cp_yaml_get(arm->map, "dma");
+	node = swept_value(node, &arm->arm);
 	return node && node->type == CP_YAML_SCALAR ? node : arm->map;
 }
 
@@ -298,6 +335,7 @@ static void check_arm(struct cp_load *load, const struct cp_load_arm *arm)
 		    !strncmp(said, err.msg, sizeof(said) - 1))
 			continue; /* good, or the same for both directions */
 		snprintf(said, sizeof(said), "%.255s", err.msg);
+		suggest_only(load, dir, &err);
 		cp_load_problem(load, direction_place(load, arm, &err), &err);
 	}
 	if (!any && load->nr_contexts)

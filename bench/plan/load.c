@@ -179,6 +179,13 @@ static void load_attr(struct cp_load *load, const struct cp_yaml_node *map)
 	}
 }
 
+/* Where the machine's answer to the target is shown. */
+static void set_place(struct cp_load *load, const struct cp_yaml_node *node)
+{
+	snprintf(load->plan->place, sizeof(load->plan->place), "%.4000s:%u:%u",
+		 cp_yaml_path(load->doc), node->line, node->column);
+}
+
 /* Absolute, also for a file that is yet to be made. */
 static void load_filename(struct cp_load *load, const struct cp_yaml_node *node)
 {
@@ -187,13 +194,12 @@ static void load_filename(struct cp_load *load, const struct cp_yaml_node *node)
 
 	if (!cp_yaml_text(load->doc, node, "filename", text, sizeof(text)))
 		return;
+	set_place(load, node);
 	struct cp_err err = {0};
 	if (cp_fio_value_check(CP_FIO_VALUE_FILENAME, "'filename'", text, &err)) {
 		cp_load_problem(load, node, &err);
 		return;
 	}
-	snprintf(plan->place, sizeof(plan->place), "%.4000s:%u:%u",
-		 cp_yaml_path(load->doc), node->line, node->column);
 	if (text[0] == '/')
 		snprintf(plan->filename, sizeof(plan->filename), "%s", text);
 	else if (!getcwd(cwd, sizeof(cwd)) || strlen(cwd) + strlen(text) + 2 > PATH_MAX)
@@ -219,6 +225,7 @@ static void load_target(struct cp_load *load)
 	if (!map)
 		return;
 	context_axis(load, map, "media", "media");
+	set_place(load, cp_yaml_get(map, "media") ? cp_yaml_get(map, "media") : map);
 	media_settings(load);
 	load_attr(load, map);
 	context_axis(load, map, "layer", "layer");

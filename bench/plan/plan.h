@@ -58,7 +58,8 @@ struct cp_plan {
 	char name[CP_NAME_MAX];
 	uint64_t size;
 	char filename[4096]; /* absolute; "" without a file target */
-	char place[4200];    /* of it: "file:line:col"; "" when it is no longer known */
+	char place[4200];    /* "file:line:col" of it, without one of the target's media;
+				"" when it is no longer known */
 	bool allow_overwrite;
 	bool attr_native; /* no sample may run under an emulated attribute */
 	bool created;	  /* the file was made by this run: its own to write */

@@ -18,15 +18,15 @@ static int check_action(const struct cp_arm *arm, const struct cp_context *conte
 {
 	const struct cp_copy_ops *ops;
 	bool mq = strcmp(arm->queue_mode, "bio") != 0;
-	const char *copy = arm->copy;
+	const char *copy;
 	unsigned natives = cp_media_attrs(context->media);
 	enum cp_attr attr;
 	int ret = cp_attr_parse(context->attr, &attr, err);
 
-	if (!ret && act->copy[0])
-		copy = cp_attr_policy_copy(act->copy, attr);
-	if (!ret)
-		ret = cp_attr_check_copy(copy, attr, natives, err);
+	if (ret)
+		return ret;
+	copy = cp_attr_policy_copy(act->copy[0] ? act->copy : arm->copy, attr);
+	ret = cp_attr_check_copy(copy, attr, natives, err);
 	if (!ret)
 		ret = cp_copy_bind(copy, cp_context_dir(context),
 				   natives & CP_ATTR_BIT(attr) ? CP_ATTR_WB : attr, &ops,

@@ -87,7 +87,7 @@ static int target_memory(const struct cp_plan *plan, const struct cp_plan_cell *
 		return 0;
 	int ret = cp_media_look(&cfg, ret_bytes, err);
 
-	if (ret && cfg.filename && plan->place[0])
+	if (ret && plan->place[0])
 		cp_err_prefix(err, "%s: error", plan->place);
 	return ret;
 }

@@ -146,12 +146,27 @@ static int too_short(const struct cp_plan *plan, long long have, uint32_t far,
 			  cp_size_format(plan->size, need, sizeof(need)), behind);
 }
 
+static const char *link_text(const char *name, char *buf, size_t size)
+{
+	ssize_t len = readlink(name, buf, size - 1);
+
+	buf[len < 0 ? 0 : len] = '\0';
+	return buf;
+}
+
 int cp_target_check_file(const struct cp_plan *plan, struct cp_err *err)
 {
 	const char *name = plan->filename, *use;
+	char to[512];
 	struct stat st;
 	uint32_t far;
 
+	if (stat(name, &st) && errno == ENOENT && !lstat(name, &st))
+		return cp_err_set(err, CP_EXIT_USAGE, ENOENT,
+				  "'%s' is a link to '%s', which does not exist; "
+				  "expected a file, a link to one, or a name that is "
+				  "free",
+				  name, link_text(name, to, sizeof(to)));
 	if (stat(name, &st))
 		return errno == ENOENT ? check_space(plan, err)
 				       : cp_err_set(err, CP_EXIT_USAGE, errno,

@@ -148,6 +148,10 @@ static int open_dev(struct thread_data *td, struct cp_shared *shared, struct cp_
 			"verify: dma engine '%s' moves no data; expected verify=0 "
 			"or an engine that does",
 			cfg.arm.dma);
+	/* Whoever reads a sidecar reads it there. Not through log_info(): that would
+	 * stand before the JSON of fio's output. */
+	if (!rc && !*cp_fio_option(td, "sidecar") && *cp_dev_notes(shared->dev))
+		fprintf(stderr, "copypath: note: %s\n", cp_dev_notes(shared->dev));
 	return rc;
 }
 

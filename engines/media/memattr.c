@@ -81,7 +81,7 @@ static int look_at(const struct cp_memattr_sys *sys, const char *name, dev_t *re
 	if (sys->stat(name, &st)) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			return cp_err_set(
-				err, CP_EXIT_INVALID, errno,
+				err, CP_EXIT_USAGE, errno,
 				"'%s' does not exist; expected the device of the "
 				"module cp_memattr: load the module cp_memattr "
 				"(modprobe cp_memattr)",

@@ -147,11 +147,14 @@ int cp_media_persistent_check(const struct cp_media_cfg *cfg, bool persistent,
 {
 	if (persistent || !cfg->require_persistent)
 		return 0;
-	return cp_err_set(
-		err, CP_EXIT_USAGE, ENOTSUP,
-		"'persist' is require and '%s' is not persistent memory; expected a file "
-		"on a DAX file system over it, media devdax, or persist auto",
-		cfg->filename && *cfg->filename ? cfg->filename : cfg->spec);
+	const struct cp_media_ops *ops = cp_media_of(cfg->spec);
+	bool named = ops && ops->takes_file && cfg->filename && *cfg->filename;
+
+	return cp_err_set(err, CP_EXIT_USAGE, ENOTSUP,
+			  "'persist' is require and %s'%s' is not persistent memory; "
+			  "expected a file on a DAX file system over persistent memory, "
+			  "media devdax, or persist auto",
+			  named ? "" : "media ", named ? cfg->filename : cfg->spec);
 }
 
 int cp_media_open(const struct cp_media_cfg *cfg, struct cp_media *ret_media,

@@ -116,6 +116,11 @@ void cp_dev_note(struct cp_dev *dev, const char *note)
 			 used ? "; " : "", note);
 }
 
+const char *cp_dev_notes(const struct cp_dev *dev)
+{
+	return dev->notes;
+}
+
 /* Byte 0 of the device is byte cfg->misalign_far of the media: added here, and nowhere
  * else. */
 static int open_media(struct cp_dev *dev, struct cp_err *err)

@@ -118,6 +118,9 @@ struct cp_io {
 int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev,
 		struct cp_err *err);
 void cp_dev_close(struct cp_dev *dev); /* NULL is fine */
+/* What is worth saying of how it was opened, with "; " between; "" = nothing. Every job's
+ * report has it too, with what came later. Before the device has a submitter. */
+const char *cp_dev_notes(const struct cp_dev *dev);
 /* The DMA engine moves no data (null): what is read back is not what was written. */
 bool cp_dev_simulated(const struct cp_dev *dev);
 

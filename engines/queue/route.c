@@ -89,6 +89,14 @@ static int check_fingerprint(struct cp_dev *dev, const struct cp_policy *policy,
 		policy->name, policy->host);
 }
 
+/* With a policy the arm's copy is for what no rule names, and its `auto` is the policy's.
+ */
+static const char *arm_copy(const struct cp_dev *dev)
+{
+	return dev->arm.policy[0] ? cp_attr_policy_copy(dev->arm.copy, dev->mapped)
+				  : dev->arm.copy;
+}
+
 static int route_action(struct cp_dev *dev, const struct cp_action *act,
 			struct cp_route *route, struct cp_err *err)
 {
@@ -102,7 +110,7 @@ static int route_action(struct cp_dev *dev, const struct cp_action *act,
 			    route, err);
 	int rc = cp_copy_opts_parse(dev->arm.unroll, dev->arm.prefetch, &opts, err);
 
-	return rc ? rc : bind(dev, dev->arm.copy, &opts, route, err);
+	return rc ? rc : bind(dev, arm_copy(dev), &opts, route, err);
 }
 
 /* The arm decides; whoever reads the record should know that the policy meant another. */
@@ -117,6 +125,21 @@ static void note_promise(struct cp_dev *dev, const struct cp_policy *policy)
 		 "%spolicy '%.60s' is of writes with persist %s, these have %s",
 		 used ? "; " : "", policy->name, policy->device.persist,
 		 dev->arm.persist);
+}
+
+/* A policy of other attributes or alignments looks like one that works. */
+static void note_no_rule(struct cp_dev *dev, const struct cp_policy *policy)
+{
+	char note[224];
+
+	if (!policy->nr_rules || dev->table->nr_rules)
+		return;
+	snprintf(note, sizeof(note),
+		 "policy '%.60s' has no rule for attr %s, misalign_near %u, misalign_far "
+		 "%u: its default serves every I/O",
+		 policy->name, dev->cfg.attr, dev->cfg.misalign_near,
+		 dev->cfg.misalign_far);
+	cp_dev_note(dev, note);
 }
 
 static int policy_routes(struct cp_dev *dev, struct cp_err *err)
@@ -138,6 +161,8 @@ static int policy_routes(struct cp_dev *dev, struct cp_err *err)
 	note_promise(dev, &policy);
 	if (!rc)
 		rc = cp_policy_compile(&policy, &context, &dev->table, err);
+	if (!rc)
+		note_no_rule(dev, &policy);
 	for (unsigned i = 0; !rc && i < dev->table->nr_actions; i++) {
 		struct cp_action *act = &dev->table->actions[i];
 
@@ -162,7 +187,7 @@ int cp_dev_routes(struct cp_dev *dev, struct cp_err *err)
 	int rc = cp_copy_opts_parse(arm->unroll, arm->prefetch, &opts, err);
 
 	if (!rc)
-		rc = bind(dev, arm->copy, &opts, &dev->cpu_route, err);
+		rc = bind(dev, arm_copy(dev), &opts, &dev->cpu_route, err);
 	if (rc)
 		return rc;
 	dev->dma_route = dev->cpu_route;

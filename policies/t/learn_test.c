@@ -136,7 +136,7 @@ static void test_conflicts(void **state)
 			record.context.segments = 1;
 		add(learn, &record);
 		assert_true(cp_learn_solve(learn, &policy, &decided, &err) < 0);
-		assert_int_equal(err.exit, CP_EXIT_USAGE);
+		assert_int_equal(err.exit, CP_EXIT_INVALID);
 		assert_non_null(strstr(err.msg, cases[i]));
 		/* sizes have segments of their own: no one filter parts them */
 		snprintf(filter, sizeof(filter), "as with learn --filter %s=", cases[i]);

@@ -124,3 +124,31 @@ workload() {
 	run -0 "$copypath" run "$root/configs/workloads/cache-attributes.yaml" --dry-run
 	[[ $output = *"24 cells"* ]]
 }
+
+@test "a policy of an attribute is emitted with it, runs as emitted, and says where it is no use" {
+	need_emulation
+	cat >p.yaml <<-'END'
+		schema: 1
+		kind: policy
+		name: ofuc
+		rules:
+		  - when: {rw: write, attr: uc}
+		    sizes: [{upto: max, do: {name: n, path: cpu, copy: nt}}]
+		default: {queue_mode: bio, path: cpu, copy: auto}
+	END
+	run -0 --separate-stderr "$copypath" emit p.yaml --for fio
+	[[ $'\n'$output$'\n' = *$'\nattr=uc\n'* ]]
+	printf '%s\n' "$output" '[j]' rw=write bs=4k size=4m media=anon >job.fio
+	run -0 --separate-stderr fio --output=out job.fio
+	[ -z "$stderr" ]
+	sed -i 's/^attr=uc/attr=wb/' job.fio
+	run -0 --separate-stderr fio --output=out job.fio
+	[[ $stderr = *"policy 'ofuc' has no rule for attr wb, misalign_near 0, misalign_far 0: its default serves every I/O"* ]]
+	sed -i '/policy=/s/^/persist=auto\n/' job.fio
+	run -0 --separate-stderr fio --output=out job.fio
+	[[ $stderr = *"policy 'ofuc' is of writes with persist none, these have auto"* ]]
+	workload 'attr: [uc, wb]' 'path: auto, policy: p.yaml'
+	run -0 --separate-stderr "$copypath" run w.yaml -o r
+	[[ $stderr = *"policy 'ofuc' has no rule for attr wb"* ]]
+	[[ "$(jq -r 'select(.context.attr == "uc") | .proof.copy' r/records.jsonl)" == uc-nt-both-* ]]
+}

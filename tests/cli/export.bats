@@ -36,7 +36,7 @@ column() {
 	[[ ${lines[0]} == run,sample,t,host,rw,bs,numjobs,iodepth,segments,* ]]
 	[[ ${lines[0]} == *,arm,queue_mode,path,copy,* ]]
 	[[ ${lines[0]} == *,provenance_dma,bytes,elapsed_ns,bw_bytes_per_s,iops,* ]]
-	[[ ${lines[0]} == *,proof_bytes_cpu,*,failed ]]
+	[[ ${lines[0]} == *,proof_bytes_cpu,*,failed,notes ]]
 }
 
 @test "every row has as many cells as the header" {
@@ -48,7 +48,10 @@ column() {
 @test "cells with commas and quotes are quoted" {
 	run export_csv "$records"
 	[[ ${lines[1]} == *',"a,b",bio,cpu,nt,'* ]]
-	[[ ${lines[2]} == *',"fio said ""no"", twice"' ]]
+	[[ ${lines[2]} == *',"fio said ""no"", twice",' ]]
+	record 0 '"iops":1' ',"notes":"ndctl says so; aligned"' >"$records"
+	run export_csv "$records"
+	[[ ${lines[1]} == *',,ndctl says so; aligned' ]]
 }
 
 @test "sizes are bytes, and what was not measured is empty" {
@@ -70,7 +73,7 @@ column() {
 @test "a sample that its proof fails has the reason" {
 	record 0 '"iops":1' '' | sed 's/"bytes_cpu":65536/"bytes_cpu":65536,"errors":2/' >"$records"
 	run export_csv "$records"
-	[[ ${lines[1]} == *",2 i/o errors; expected 0" ]]
+	[[ ${lines[1]} == *",2 i/o errors; expected 0," ]]
 }
 
 @test "a run directory stands for its records, and several are joined" {

@@ -108,6 +108,15 @@ records() {
 
 # Description: two hosts, or software and hardware, are refused with both named.
 @test "learn: what must not be mixed" {
+	records 500 20000 | sed 's/"media":"anon"/"attr":"uc",&/; s/"attr":"native"/"attr":"emulated"/; s/"run":"r"/"run":"s"/' >"$dir/uc.jsonl"
+	records 500 20000 >"$dir/wb.jsonl"
+	run "$copypath" learn "$dir/wb.jsonl" "$dir/uc.jsonl"
+	[ "$status" -eq 4 ]
+	[[ $output == *"'native' and 'emulated' of attr; "*"--filter attr=uc"* ]]
+	records 500 20000 | sed 's/"media":"anon"/"media":"anon:page=2m"/; s/"run":"r"/"run":"s"/' >"$dir/pages.jsonl"
+	run "$copypath" learn "$dir/wb.jsonl" "$dir/pages.jsonl"
+	[ "$status" -eq 4 ]
+	[[ $output == *"which a policy cannot tell apart;"*"--filter media="* ]]
 	records 500 20000 >"$dir/a.jsonl"
 	records 500 20000 other >"$dir/b.jsonl"
 	records 500 20000 h hardware | sed 's/"run":"r"/"run":"s"/' >"$dir/c.jsonl"

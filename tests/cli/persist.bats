@@ -65,7 +65,7 @@ workload() {
 	truncate -s 4m far
 	run engine sync --rw=write --persist=require
 	[ "$status" -ne 0 ]
-	[[ $output = *"'persist' is require and 'anon' is not persistent memory; expected"* ]]
+	[[ $output = *"'persist' is require and media 'anon' is not persistent memory; expected"* ]]
 	run engine sync --rw=write --persist=require --media=file --filename=far
 	[ "$status" -ne 0 ]
 	[[ $output = *"/far' is not persistent memory; expected a file on a DAX file system"* ||

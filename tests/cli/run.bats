@@ -213,6 +213,18 @@ interrupted_run() {
 	[[ $output = *"cannot go on: fio was 'fio-3.1' and is 'fio-"* ]]
 }
 
+@test "a target that is a link to nothing is told as one, with its place" {
+	ln -s nowhere far
+	workload 'target: {media: file, filename: far, size: 16m, allow_overwrite: true}' 'workload: {rw: write, bs: 64k}'
+	for how in --dry-run --quiet; do
+		run "$copypath" run w.yaml -o r "$how"
+		[ "$status" -eq 2 ]
+		[[ $output = *"w.yaml:4:33: error: '$PWD/far' is a link to 'nowhere', which does not exist; expected"* ]]
+		[ ! -e r ]
+		[ ! -e nowhere ]
+	done
+}
+
 @test "resume without the file of the run is refused before a sample is taken" {
 	workload 'target: {media: file, filename: far, size: 16m}' 'workload: {rw: read, bs: 64k}'
 	"$copypath" run w.yaml -q -o r

@@ -339,7 +339,7 @@ static const struct {
 	bool by_look; /* found before memory is taken */
 	const char *text;
 } faults[] = {
-	{MISSING, ENOENT, CP_EXIT_INVALID, true,
+	{MISSING, ENOENT, CP_EXIT_USAGE, true,
 	 "'/dev/cp_memattr' does not exist; expected the device of the module "
 	 "cp_memattr: load the module cp_memattr"},
 	{REGULAR, EINVAL, CP_EXIT_USAGE, true,
