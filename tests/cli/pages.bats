@@ -40,7 +40,7 @@ give_pages() {
 	workload '[anon, "anon:page=2m"]'
 	"$copypath" run w.yaml -q -o r 2>/dev/null
 	run "$copypath" learn r -o p.yaml
-	[ "$status" -eq 2 ]
+	[ "$status" -eq 4 ]
 	[[ $output = *"media 'anon' and 'anon:page=2m'"* ]]
 }
 

@@ -508,7 +508,8 @@ static void refused_at_open(void **state)
 		const char *settings, *attr, *msg;
 	} cases[] = {
 		{"persist=require", "wb",
-		 "'persist' is require and 'anon' is not persistent memory; expected a "
+		 "'persist' is require and media 'anon' is not persistent memory; "
+		 "expected a "
 		 "file on a DAX file system"},
 		{"copy=memcpy persist=auto", "uc", "'persist' is auto and attr is uc"},
 		{"copy=memcpy flush=clflush", "wt", "'flush' is clflush and attr is wt"},
