@@ -91,7 +91,7 @@ need_module() {
 	[ ! -e /dev/cp_memattr ] || skip "the module cp_memattr is loaded"
 	workload 'media: memattr, size: 1m, attr: [wb, uc, wc, wt], attr_native: true' \
 		'rw: write, bs: 4k' 'queue_mode: bio, path: cpu, copy: nt'
-	run -4 "$copypath" run w.yaml -o run
+	run -2 "$copypath" run w.yaml -o run
 	[[ $output = *"'/dev/cp_memattr' does not exist"*"load the module cp_memattr"* ]]
 	[ ! -e run ]
 	run engine --rw=write --media=memattr --attr=wt --copy=nt --size=1m
