@@ -45,20 +45,6 @@ const char *cp_plan_filename(const struct cp_plan *plan, const char *spec)
 	return plan->filename;
 }
 
-static uint64_t mem_available(void)
-{
-	FILE *file = fopen("/proc/meminfo", "re");
-	unsigned long long kib = 0;
-	char line[128];
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return kib * 1024;
-}
-
 static enum cp_attr attr_of(const struct cp_plan_cell *cell)
 {
 	enum cp_attr attr = CP_ATTR_WB;
@@ -94,7 +80,7 @@ static int target_memory(const struct cp_plan *plan, const struct cp_plan_cell *
 
 static int check_memory(const struct cp_plan *plan, struct cp_err *err)
 {
-	uint64_t most = 0, available = mem_available();
+	uint64_t most = 0, available = cp_media_memory_available();
 	char need[24], have[24];
 
 	for (size_t i = 0; i < plan->nr_cells; i++) {

@@ -116,15 +116,15 @@ static int route_action(struct cp_dev *dev, const struct cp_action *act,
 /* The arm decides; whoever reads the record should know that the policy meant another. */
 static void note_promise(struct cp_dev *dev, const struct cp_policy *policy)
 {
-	size_t used = strlen(dev->notes);
+	char note[224];
 
 	if (!dev->cfg.dir_used[CP_DIR_WRITE] ||
 	    !strcmp(policy->device.persist, dev->arm.persist))
 		return;
-	snprintf(dev->notes + used, sizeof(dev->notes) - used,
-		 "%spolicy '%.60s' is of writes with persist %s, these have %s",
-		 used ? "; " : "", policy->name, policy->device.persist,
-		 dev->arm.persist);
+	snprintf(note, sizeof(note),
+		 "policy '%.60s' is of writes with persist %s, these have %s",
+		 policy->name, policy->device.persist, dev->arm.persist);
+	cp_dev_note(dev, note);
 }
 
 /* A policy of other attributes or alignments looks like one that works. */
