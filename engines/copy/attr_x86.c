@@ -71,8 +71,9 @@ SEQUENCE uc_load(unsigned char *dst, const unsigned char *src, size_t len, line_
 	uc_load_part(dst, src, span.tail);
 }
 
-/* UC store: each line has reached memory before the next is stored. */
-SEQUENCE uc_store(unsigned char *dst, const unsigned char *src, size_t len, line_fn line)
+/* Line by line: store it, then what the attribute asks for before the next one. */
+SEQUENCE store_lines(unsigned char *dst, const unsigned char *src, size_t len,
+		     line_fn line, void (*settle)(unsigned char *line))
 {
 	const unsigned char *end = dst + len;
 
@@ -83,13 +84,24 @@ SEQUENCE uc_store(unsigned char *dst, const unsigned char *src, size_t len, line
 			line(dst, src);
 		else
 			memcpy(dst, src, n);
-		_mm_clflushopt(dst);
-		/* This line's store is visible to every thread, and to a device that
-		 * reads memory, before the next line's. */
-		_mm_mfence();
+		settle(dst);
 		dst += n;
 		src += n;
 	}
+}
+
+SEQUENCE uc_settle(unsigned char *line)
+{
+	_mm_clflushopt(line);
+	/* This line's store is visible to every thread, and to a device that reads
+	 * memory, before the next line's. */
+	_mm_mfence();
+}
+
+/* UC store: each line has reached memory before the next is stored. */
+SEQUENCE uc_store(unsigned char *dst, const unsigned char *src, size_t len, line_fn line)
+{
+	store_lines(dst, src, len, line, uc_settle);
 }
 
 /* UC non-temporal load: nothing is found in the cache, one line after the other. */
@@ -195,26 +207,19 @@ SEQUENCE wc_nti(unsigned char *dst, const unsigned char *src, size_t len, line_f
 	_mm_sfence();
 }
 
+SEQUENCE wt_settle(unsigned char *line)
+{
+	_mm_clwb(line);
+	/* This line has been written back, visible to every thread and to a device that
+	 * reads memory, before the next is stored. */
+	_mm_sfence();
+}
+
 /* WT store: each line is written to memory, and stays in the cache where the CPU's clwb
  * leaves it there. */
 SEQUENCE wt_store(unsigned char *dst, const unsigned char *src, size_t len, line_fn line)
 {
-	const unsigned char *end = dst + len;
-
-	for (size_t n = to_line_end(dst); dst < end; n = LINE) {
-		if (n > (size_t)(end - dst))
-			n = (size_t)(end - dst);
-		if (n == LINE)
-			line(dst, src);
-		else
-			memcpy(dst, src, n);
-		_mm_clwb(dst);
-		/* This line has been written back, visible to every thread and to a
-		 * device that reads memory, before the next is stored. */
-		_mm_sfence();
-		dst += n;
-		src += n;
-	}
+	store_lines(dst, src, len, line, wt_settle);
 }
 
 __attribute__((target(NARROW))) static void wt_part(unsigned char *dst,
