@@ -5,24 +5,13 @@
 
 bats_require_minimum_version 1.5.0
 
-setup_file() {
-	BUILD=$(cd "${COPYPATH_BUILD:-build}" && pwd)
-	export BUILD SYNC="$BUILD/copypath-sync.so" ASYNC="$BUILD/copypath-async.so"
-}
+load engine
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	file=$BATS_TEST_TMPDIR/far
 	side=$BATS_TEST_TMPDIR/side
 	json=$BATS_TEST_TMPDIR/out.json
-}
-
-# engine PLUGIN OPTION...: one fio job, JSON in $json, its figures in $side
-engine() {
-	local plugin=$1
-	shift
-	fio --output-format=json "--output=$json" "--ioengine=external:$plugin" --name=t \
-		--thread=1 "--sidecar=$side" "$@"
 }
 
 verify_all() {

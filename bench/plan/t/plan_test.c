@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
+#include "bench/plan/t/text.h"
 #include "engines/base/units.h"
 
-#define HEAD  "schema: 1\nkind: workload\nname: t\n"
 #define ANON  "target: {media: anon, size: 64m}\n"
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 #define MANY                                                                         \
@@ -25,27 +25,6 @@
 		  "run: {samples: 3, seed: 7, runtime: 100ms, ramp_time: 50ms}\n"    \
 		  "fio: {thinktime: 5us}\nobjective: throughput\n"                   \
 		  "budget: {samples: 9, time: 1m}\n"
-
-static int load_text(const char *text, struct cp_plan *plan, struct cp_err *err)
-{
-	char path[] = "/tmp/plan_test.XXXXXX";
-	int fd = mkstemp(path);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
-	int ret = cp_plan_load(path, plan, err);
-	unlink(path);
-	return ret;
-}
-
-static void load_good(const char *text, struct cp_plan *plan)
-{
-	struct cp_err err = {0};
-
-	if (load_text(text, plan, &err))
-		fail_msg("%s", err.msg);
-}
 
 /* Description: the plan is the cross product of every list, arms restricted by `only`. */
 static void test_cross_product(void **state)

@@ -13,30 +13,8 @@
 
 #include <cmocka.h>
 
+#include "bench/plan/t/text.h"
 #include "engines/copy/flush.h"
-
-#define HEAD "schema: 1\nkind: workload\nname: t\n"
-
-static int load_text(const char *text, struct cp_plan *plan, struct cp_err *err)
-{
-	char path[] = "/tmp/target_test.XXXXXX";
-	int fd = mkstemp(path);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
-	int ret = cp_plan_load(path, plan, err);
-	unlink(path);
-	return ret;
-}
-
-static void load_good(const char *text, struct cp_plan *plan)
-{
-	struct cp_err err = {0};
-
-	if (load_text(text, plan, &err))
-		fail_msg("%s", err.msg);
-}
 
 #define FILE_PLAN(path, rest, arm)                                        \
 	HEAD "target: {media: file, size: 1m, filename: " path rest "}\n" \

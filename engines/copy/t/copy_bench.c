@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "engines/base/clock.h"
 #include "engines/base/units.h"
@@ -23,8 +21,7 @@
 #define ROUND_BYTES (8UL << 20)
 #define NEAR_BYTES  (2UL << 20)
 
-static unsigned char *far_base, *near_base;
-static size_t far_bytes, far_at;
+#include "engines/copy/t/bench_memory.h"
 
 static double pair_ratios[PAIRS], pair_rates[PAIRS];
 
@@ -125,29 +122,6 @@ static void print_settings(const char *name, enum cp_dir dir, size_t bytes)
 			print_pairs(label, fn, ops->fn, dir, bytes);
 		}
 	}
-}
-
-static void open_memory(void)
-{
-	long llc = sysconf(_SC_LEVEL3_CACHE_SIZE);
-	size_t least = 64UL << 20;
-
-	far_bytes = llc > 0 ? 2 * (size_t)llc : least;
-	if (far_bytes < least)
-		far_bytes = least;
-	far_bytes = far_bytes / NEAR_BYTES * NEAR_BYTES;
-	void *map = mmap(NULL, far_bytes + NEAR_BYTES, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (map == MAP_FAILED) {
-		fprintf(stderr, "error: no memory for %zu bytes\n", far_bytes);
-		exit(4);
-	}
-	/* small pages, as `anon` has; written, so that reads do not hit the zero page */
-	madvise(map, far_bytes + NEAR_BYTES, MADV_NOHUGEPAGE);
-	memset(map, 0x5a, far_bytes + NEAR_BYTES);
-	far_base = map;
-	near_base = far_base + far_bytes;
 }
 
 int main(int argc, char **argv)

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "engines/base/clock.h"
 #include "engines/base/units.h"
@@ -21,8 +19,7 @@
 #define ROUND_BYTES (8UL << 20)
 #define NEAR_BYTES  (64UL << 10)
 
-static unsigned char *far_base, *near_base;
-static size_t far_bytes, far_at;
+#include "engines/copy/t/bench_memory.h"
 
 struct way {
 	const struct cp_copy_ops *copy;
@@ -106,28 +103,6 @@ static void print_copy(const char *name, size_t bytes)
 		if (way.flush->present())
 			print_pairs(&way, bytes);
 	}
-}
-
-static void open_memory(void)
-{
-	long llc = sysconf(_SC_LEVEL3_CACHE_SIZE);
-	size_t least = 64UL << 20;
-
-	far_bytes = llc > 0 ? 2 * (size_t)llc : least;
-	if (far_bytes < least)
-		far_bytes = least;
-	far_bytes = far_bytes / NEAR_BYTES * NEAR_BYTES;
-	void *map = mmap(NULL, far_bytes + NEAR_BYTES, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (map == MAP_FAILED) {
-		fprintf(stderr, "error: no memory for %zu bytes\n", far_bytes);
-		exit(4);
-	}
-	madvise(map, far_bytes + NEAR_BYTES, MADV_NOHUGEPAGE); /* as `anon` has */
-	memset(map, 0x5a, far_bytes + NEAR_BYTES);
-	far_base = map;
-	near_base = far_base + far_bytes;
 }
 
 int main(void)
