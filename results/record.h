@@ -42,6 +42,12 @@ enum cp_metric {
 	CP_METRIC_FIO_LAT_P50,	/* clat p50 of fio is a percentile of clat; see SCHEMA */
 	CP_METRIC_FIO_SLAT_MEAN,
 	CP_METRIC_FIO_CLAT_MEAN,
+	/* dma_*_ns_mean: where the latency of an offloaded I/O went; they add up to its
+	   lat */
+	CP_METRIC_DMA_PREPARE,	/* handed in until its descriptors are written */
+	CP_METRIC_DMA_SUBMIT,	/* the doorbell */
+	CP_METRIC_DMA_WAIT,	/* until its completion is found */
+	CP_METRIC_DMA_COMPLETE, /* until it is handed back */
 	CP_METRIC_NR,
 };
 extern const char
@@ -52,6 +58,15 @@ struct cp_proof {
 	struct {
 		uint64_t no_channel, ring_full, error, too_many_segments;
 	} fallback; /* I/Os */
+	/* What the queue made of the I/Os it was handed; 0 in bio. */
+	struct {
+		uint64_t requests;     /* decided upon, after merging */
+		uint64_t merged;       /* I/Os that became part of another one's */
+		uint64_t transactions; /* given to a channel */
+		uint64_t split;	       /* I/Os above 128 segments, of several */
+		uint64_t crossed; /* I/Os over a border between NUMA nodes, likewise */
+	} queue;
+	uint64_t bytes_split; /* part of bytes_cpu: the CPU's share by split_pct */
 	uint64_t errors;
 	char verify[CP_WORD_MAX]; /* off, crc32c, ... */
 	uint32_t effective_iodepth;

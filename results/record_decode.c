@@ -154,7 +154,13 @@ int cp_proof_decode(const struct cp_json_in *in, enum cp_json_need need,
 {
 	struct cp_json_in fallback = {0};
 	uint64_t node = UINT64_MAX;
+	struct cp_json_in queue = {0};
 	int rc = cp_json_in_object(in, "fallback", need, "proof.fallback", &fallback);
+
+	/* an engine of before has neither */
+	if (!rc)
+		rc = cp_json_in_object(in, "queue", CP_JSON_OPTIONAL, "proof.queue",
+				       &queue);
 
 	if (rc)
 		return rc;
@@ -162,20 +168,28 @@ int cp_proof_decode(const struct cp_json_in *in, enum cp_json_need need,
 		const struct cp_json_in *in;
 		const char *key;
 		uint64_t *value;
+		enum cp_json_need need;
 	} counters[] = {
-		{in, "bytes_cpu", &proof->bytes_cpu},
-		{in, "bytes_dma", &proof->bytes_dma},
-		{in, "bytes_simulated", &proof->bytes_simulated},
-		{in, "bytes_fallback", &proof->bytes_fallback},
-		{&fallback, "no_channel", &proof->fallback.no_channel},
-		{&fallback, "ring_full", &proof->fallback.ring_full},
-		{&fallback, "error", &proof->fallback.error},
-		{&fallback, "too_many_segments", &proof->fallback.too_many_segments},
-		{in, "errors", &proof->errors},
+		{in, "bytes_cpu", &proof->bytes_cpu, need},
+		{in, "bytes_dma", &proof->bytes_dma, need},
+		{in, "bytes_simulated", &proof->bytes_simulated, need},
+		{in, "bytes_fallback", &proof->bytes_fallback, need},
+		{&fallback, "no_channel", &proof->fallback.no_channel, need},
+		{&fallback, "ring_full", &proof->fallback.ring_full, need},
+		{&fallback, "error", &proof->fallback.error, need},
+		{&fallback, "too_many_segments", &proof->fallback.too_many_segments,
+		 need},
+		{in, "errors", &proof->errors, need},
+		{&queue, "requests", &proof->queue.requests, CP_JSON_OPTIONAL},
+		{&queue, "merged", &proof->queue.merged, CP_JSON_OPTIONAL},
+		{&queue, "transactions", &proof->queue.transactions, CP_JSON_OPTIONAL},
+		{&queue, "split", &proof->queue.split, CP_JSON_OPTIONAL},
+		{&queue, "crossed", &proof->queue.crossed, CP_JSON_OPTIONAL},
+		{in, "bytes_split", &proof->bytes_split, CP_JSON_OPTIONAL},
 	};
 	/* 2^56 bytes are more than any sample moves, and their sums cannot overflow. */
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]) && !rc; i++)
-		rc = cp_json_in_u64(counters[i].in, counters[i].key, need, 0,
+		rc = cp_json_in_u64(counters[i].in, counters[i].key, counters[i].need, 0,
 				    UINT64_C(1) << 56, counters[i].value);
 	if (!rc)
 		rc = cp_json_in_text(in, "verify", need, proof->verify,

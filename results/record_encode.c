@@ -77,6 +77,7 @@ static void put(const struct cp_json_out *out, const char *key, uint64_t value, 
 int cp_proof_encode(const struct cp_json_out *out, const struct cp_proof *proof)
 {
 	struct cp_json_out fallback = {json_object(), "proof.fallback", out->err};
+	struct cp_json_out queue = {NULL, "proof.queue", out->err};
 	int rc = 0;
 
 	put(out, "bytes_cpu", proof->bytes_cpu, &rc);
@@ -91,6 +92,16 @@ int cp_proof_encode(const struct cp_json_out *out, const struct cp_proof *proof)
 		json_decref(fallback.object);
 	else
 		rc = cp_json_out_value(out, "fallback", fallback.object);
+	if (!rc) {
+		queue.object = json_object();
+		rc = cp_json_out_value(out, "queue", queue.object);
+	}
+	put(&queue, "requests", proof->queue.requests, &rc);
+	put(&queue, "merged", proof->queue.merged, &rc);
+	put(&queue, "transactions", proof->queue.transactions, &rc);
+	put(&queue, "split", proof->queue.split, &rc);
+	put(&queue, "crossed", proof->queue.crossed, &rc);
+	put(out, "bytes_split", proof->bytes_split, &rc);
 	put(out, "errors", proof->errors, &rc);
 	if (!rc)
 		rc = cp_json_out_text(out, "verify", proof->verify);

@@ -37,16 +37,20 @@ static int encode_hist(const struct cp_json_out *root, const struct cp_hist *his
 	return cp_json_out_value(&out, "buckets", buckets);
 }
 
-/* The numbers of a job, in the order of the line. Every one is required. */
+/* The numbers of a job, in the order of the line. What an engine of before does not tell
+ * is not required. */
 struct number {
+	enum cp_json_need need;
 	const char *key;
 	size_t offset, size;
 };
-#define NUMBER(key_, field)                                            \
+#define NUMBER_OF(key_, field, need_)                                  \
 	{                                                              \
-		key_, offsetof(struct cp_sidecar_job, field),          \
+		need_, key_, offsetof(struct cp_sidecar_job, field),   \
 			sizeof(((struct cp_sidecar_job *)NULL)->field) \
 	}
+#define NUMBER(key_, field) NUMBER_OF(key_, field, CP_JSON_REQUIRED)
+#define PHASE(field)	    NUMBER_OF("phase_" #field, phases.field, CP_JSON_OPTIONAL)
 static const struct number numbers[] = {
 	NUMBER("job", job),
 	NUMBER("start_ns", start_ns),
@@ -62,6 +66,11 @@ static const struct number numbers[] = {
 	NUMBER("media_bytes", media_bytes),
 	NUMBER("nr_hctx", nr_hctx),
 	NUMBER("queue_depth", queue_depth),
+	PHASE(ios),
+	PHASE(prepare_ns),
+	PHASE(submit_ns),
+	PHASE(wait_ns),
+	PHASE(complete_ns),
 };
 #define NR_NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
 
@@ -95,11 +104,11 @@ static int decode_numbers(const struct cp_json_in *in, struct cp_sidecar_job *jo
 		uint64_t wide = 0;
 
 		if (numbers[i].size == sizeof(narrow)) {
-			rc = cp_json_in_u32(in, numbers[i].key, CP_JSON_REQUIRED, 0,
+			rc = cp_json_in_u32(in, numbers[i].key, numbers[i].need, 0,
 					    UINT32_MAX, &narrow);
 			memcpy(at, &narrow, sizeof(narrow));
 		} else {
-			rc = cp_json_in_u64(in, numbers[i].key, CP_JSON_REQUIRED, 0,
+			rc = cp_json_in_u64(in, numbers[i].key, numbers[i].need, 0,
 					    UINT64_C(1) << 62, &wide);
 			memcpy(at, &wide, sizeof(wide));
 		}

@@ -31,6 +31,11 @@ struct cp_sidecar_job {
 	 * end */
 	uint64_t dev_start_ns, dev_end_ns;
 	uint64_t dev_cpu_process_ns, dev_cpu_engine_ns;
+	/* Where the time of offloaded I/Os went, in sums over those that were looked at
+	 * (a sample of all: a stamp costs as much as a small I/O's phases). */
+	struct {
+		uint64_t ios, prepare_ns, submit_ns, wait_ns, complete_ns;
+	} phases;
 	struct cp_proof proof; /* this job's bytes and counters */
 	struct cp_provenance provenance;
 	uint64_t llc_bytes, media_bytes;

@@ -16,6 +16,7 @@ struct merge {
 	uint64_t dev_start_ns, dev_end_ns;
 	uint64_t cpu_process_ns, cpu_engine_ns; /* of the job with the latest dev_end */
 	uint64_t ios, bytes, cpu_submit_ns;
+	uint64_t phase_ios, phase_ns[4];
 	struct cp_proof proof;
 	char *notes;
 	size_t notes_size;
@@ -115,6 +116,12 @@ static void merge_proof(struct merge *merge, const struct cp_proof *from)
 	into->fallback.ring_full += from->fallback.ring_full;
 	into->fallback.error += from->fallback.error;
 	into->fallback.too_many_segments += from->fallback.too_many_segments;
+	into->queue.requests += from->queue.requests;
+	into->queue.merged += from->queue.merged;
+	into->queue.transactions += from->queue.transactions;
+	into->queue.split += from->queue.split;
+	into->queue.crossed += from->queue.crossed;
+	into->bytes_split += from->bytes_split;
 	into->errors += from->errors;
 	if (from->effective_iodepth > into->effective_iodepth)
 		into->effective_iodepth = from->effective_iodepth;
@@ -158,6 +165,11 @@ static int merge_job(struct merge *merge, const struct cp_sidecar_job *job,
 	merge->ios += job->ios;
 	merge->bytes += job->bytes;
 	merge->cpu_submit_ns += job->cpu_submit_ns;
+	merge->phase_ios += job->phases.ios;
+	merge->phase_ns[0] += job->phases.prepare_ns;
+	merge->phase_ns[1] += job->phases.submit_ns;
+	merge->phase_ns[2] += job->phases.wait_ns;
+	merge->phase_ns[3] += job->phases.complete_ns;
 	cp_hist_merge(merge->lat, job->lat);
 	merge_proof(merge, &job->proof);
 	add_notes(merge, job->notes);
@@ -249,6 +261,9 @@ static int fill_record(const struct merge *merge, struct cp_record *record,
 	m[CP_METRIC_CPU_SUBMIT_NS] = (double)merge->cpu_submit_ns;
 	m[CP_METRIC_CPU_ENGINE_NS] = (double)merge->cpu_engine_ns;
 	m[CP_METRIC_CPU_PCT] = 100.0 * (double)merge->cpu_process_ns / elapsed_ns;
+	for (unsigned i = 0; i < 4 && merge->phase_ios; i++)
+		m[CP_METRIC_DMA_PREPARE + i] =
+			(double)merge->phase_ns[i] / (double)merge->phase_ios;
 	record->has_proof = true;
 	record->proof = merge->proof;
 	record->provenance = merge->first.provenance;

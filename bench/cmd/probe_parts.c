@@ -206,8 +206,8 @@ json_t *cp_probe_dma(void)
 			list, json_pack("{s:s,s:s,s:b,s:o,s:s,s:b}", "name", ops->name,
 					"help", ops->help, "usable", usable, "why",
 					usable ? json_null() : json_string(err.msg),
-					"provenance", ops->provenance, "moves_data",
-					ops->moves_data));
+					"provenance", ops->traits.provenance, "moves_data",
+					ops->traits.moves_data));
 	}
 	add_hardware(list, "idxd", "/sys/bus/dsa/devices/dsa*", "/sys/bus/dsa");
 	add_hardware(list, "ioat", "/sys/class/dma/*", "/sys/class/dma");

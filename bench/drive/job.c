@@ -47,8 +47,9 @@ static void print_engine(FILE *out, const struct cp_plan *plan,
 {
 	/* Options of the engine that only mq heeds. */
 	static const char *const queued[] = {
-		"completion",	    "dma",	 "dma_thresh_read", "dma_thresh_write",
-		"dma_min_segments", "ring_full", "q_per_node",	    "queue_depth",
+		"completion",	    "dma",	   "dma_thresh_read", "dma_thresh_write",
+		"dma_min_segments", "ring_full",   "split_pct",	      "dma_node",
+		"q_per_node",	    "queue_depth", "max_merge",
 	};
 	const struct cp_context *context = &cell->context;
 	const char *filename = cp_plan_filename(plan, context->media);

@@ -132,7 +132,10 @@ static int arm_check(struct cp_arm *arm, struct cp_err *err)
 					  "'queue_depth' is %u, more than a DMA ring "
 					  "holds; expected at most %u",
 					  arm->queue_depth, CP_DMA_RING_MAX);
-		if (!strcmp(arm->completion, "irq") && !dma->irq)
+		struct cp_dma_traits traits;
+
+		cp_dma_traits(dma, arm->dma, &traits);
+		if (!strcmp(arm->completion, "irq") && !traits.irq)
 			return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 					  "'completion' is 'irq' but '%s' cannot signal; "
 					  "expected poll",

@@ -206,7 +206,11 @@ static int check_context(const struct cp_load *load, const struct cp_arm *arm,
 		return 0;
 	const struct cp_dma_ops *dma =
 		strcmp(arm->dma, "none") != 0 ? cp_dma_find(arm->dma, err) : NULL;
-	if (dma && !dma->moves_data)
+	struct cp_dma_traits traits = {.moves_data = true};
+
+	if (dma)
+		cp_dma_traits(dma, arm->dma, &traits);
+	if (!traits.moves_data)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				  "'dma' of arm '%s' is '%s', which moves nothing, so "
 				  "'verify' would fail; expected verify off or another "

@@ -13,8 +13,9 @@
  * whichever version it ran. Whoever adds a field of contexts or arms adds it here. */
 static bool is_later(const char *name)
 {
-	static const char *const later[] = {"misalign_near", "misalign_far", "fence",
-					    "persist", NULL};
+	static const char *const later[] = {
+		"misalign_near", "misalign_far", "fence", "persist",
+		"split_pct",	 "dma_node",	 NULL};
 
 	for (size_t i = 0; later[i]; i++)
 		if (!strcmp(name, later[i]))

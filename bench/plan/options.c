@@ -65,7 +65,8 @@ static const struct {
 	{" iodepth_batch iodepth_batch_submit queue_mode path copy unroll prefetch "
 	 "completion dma "
 	 "dma_thresh dma_thresh_read dma_thresh_write dma_min_segments ring_full "
-	 "q_per_node queue_depth policy policy_force max_merge batch flush fence "
+	 "split_pct dma_node q_per_node queue_depth policy policy_force max_merge batch "
+	 "flush fence "
 	 "persist ",
 	 "it belongs in an arm"},
 	{" unlink unlink_each_loop overwrite fallocate pre_read fsync_on_close end_fsync "

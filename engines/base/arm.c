@@ -12,6 +12,7 @@
 #define Q_PER_NODE_DEFAULT   8
 #define QUEUE_DEPTH_DEFAULT  128
 #define UNROLL_DEFAULT	     4
+#define MAX_MERGE_DEFAULT    (UINT64_C(2) << 20)
 
 static bool is(const char *value, const char *word)
 {
@@ -24,6 +25,9 @@ static void no_dma(struct cp_arm *arm)
 	arm->dma_thresh_read = 0;
 	arm->dma_thresh_write = 0;
 	arm->dma_min_segments = 0;
+	arm->split_pct = 0;
+	snprintf(arm->dma_node, sizeof(arm->dma_node), "memory");
+	arm->max_merge = 0;
 }
 
 static int resolve_bio(struct cp_arm *arm, struct cp_err *err)
@@ -61,13 +65,17 @@ static int resolve_mq(struct cp_arm *arm, struct cp_err *err)
 		return cp_err_set(
 			err, CP_EXIT_USAGE, EINVAL,
 			"'dma' is none but path is dma; expected dma auto, sw or "
-			"null, or path cpu");
+			"another engine, or path cpu");
 	if (!*arm->completion)
 		snprintf(arm->completion, sizeof(arm->completion), "poll");
 	if (!arm->q_per_node)
 		arm->q_per_node = Q_PER_NODE_DEFAULT;
 	if (!arm->queue_depth)
 		arm->queue_depth = QUEUE_DEPTH_DEFAULT;
+	/* where there is a decision, requests are merged before it; a fixed path is
+	 * measured with what the caller hands in */
+	if (!arm->max_merge_set && is(arm->path, "auto"))
+		arm->max_merge = MAX_MERGE_DEFAULT;
 	if (is(arm->path, "cpu") || is(arm->dma, "none")) {
 		no_dma(arm);
 	} else if (is(arm->path, "dma")) {
@@ -116,6 +124,7 @@ int cp_arm_resolve(struct cp_arm *arm, struct cp_err *err)
 	 */
 	resolved.dma_thresh_read_set = true;
 	resolved.dma_thresh_write_set = true;
+	resolved.max_merge_set = true;
 	*arm = resolved;
 	return 0;
 }

@@ -59,18 +59,21 @@ struct cp_arm {
 	uint64_t dma_thresh_read, dma_thresh_write; /* bytes; 0 = never, see below */
 	uint32_t dma_min_segments;		    /* 0 = from the first byte */
 	char ring_full[CP_WORD_MAX];		    /* wait, cpu */
-	uint32_t q_per_node;			    /* hardware queues a node */
-	uint32_t queue_depth;			    /* tags a hardware queue */
-	uint64_t max_merge;			    /* 0 = no merging */
-	uint32_t batch;	       /* I/Os a doorbell (fio iodepth_batch) */
-	char policy[256];      /* file for path: auto; "" = none */
-	uint32_t policy_force; /* 1: its fingerprint may be another machine's */
+	uint32_t split_pct; /* of a DMA request, what the CPU copies meanwhile; 0 =
+			       nothing */
+	char dma_node[CP_WORD_MAX]; /* whose node picks a channel: memory, cpu, device */
+	uint32_t q_per_node;	    /* hardware queues a node */
+	uint32_t queue_depth;	    /* tags a hardware queue */
+	uint64_t max_merge;	    /* 0 = no merging */
+	uint32_t batch;		    /* I/Os a doorbell (fio iodepth_batch) */
+	char policy[256];	    /* file for path: auto; "" = none */
+	uint32_t policy_force;	    /* 1: its fingerprint may be another machine's */
 	/* the kernel's loop: lines a turn (1, 2, 4, 8); none, nta or t0[:distance=] */
 	uint32_t unroll;
 	char prefetch[CP_SPEC_TEXT_MAX];
-	/* cp_field_parse() was given a threshold: tells "never" from "the default" until
-	 * cp_arm_resolve() is done; no part of what an arm is */
-	bool dma_thresh_read_set, dma_thresh_write_set;
+	/* cp_field_parse() was given a threshold or max_merge: tells "never" from "the
+	 * default" until cp_arm_resolve() is done; no part of what an arm is */
+	bool dma_thresh_read_set, dma_thresh_write_set, max_merge_set;
 };
 
 enum cp_field_type {

@@ -17,6 +17,12 @@ static int copy_part(char *buf, size_t size, const char *from, size_t len)
 	return 0;
 }
 
+/* Whose first setting may be a word alone. */
+static bool stands_on(const char *name)
+{
+	return !strcmp(name, "idxd") || !strcmp(name, "kernel") || !strcmp(name, "fault");
+}
+
 static int setting_parse(struct cp_spec *spec, const char *text, size_t len,
 			 struct cp_err *err)
 {
@@ -66,6 +72,12 @@ int cp_spec_parse(const char *text, struct cp_spec *ret_spec, struct cp_err *err
 	while (*p) { /* at ':' or ',' */
 		p++;
 		len = strcspn(p, ",");
+		if (p == text + strlen(spec.name) + 1 && !memchr(p, '=', len) &&
+		    stands_on(spec.name) &&
+		    !copy_part(spec.base, sizeof(spec.base), p, len)) {
+			p += len;
+			continue;
+		}
 		int ret = setting_parse(&spec, p, len, err);
 
 		if (ret)

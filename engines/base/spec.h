@@ -2,7 +2,8 @@
 /*
  * "NAME[:key=value,...]": how an engine, media or layer that takes settings is written,
  * the same in YAML, in fio options and in records: null:delay=20us,
- * sw:threads=1,ring=256.
+ * sw:threads=1,ring=256. Engines that stand on something else name it first, alone:
+ * idxd:/dev/dsa/wq0.0, fault:sw,error=1%.
  */
 #ifndef CP_ENGINES_BASE_SPEC_H
 #define CP_ENGINES_BASE_SPEC_H
@@ -13,10 +14,11 @@
 #include "engines/base/err.h"
 
 #define CP_SPEC_MAX	 128
-#define CP_SPEC_KEYS_MAX 8
+#define CP_SPEC_KEYS_MAX 16
 
 struct cp_spec {
 	char name[32];
+	char base[64]; /* what it stands on; "" = not named, or no engine that does */
 	unsigned nr_keys;
 	struct {
 		char key[24];

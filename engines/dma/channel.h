@@ -16,11 +16,15 @@
  * after all earlier ones of the channel have completed.
  *
  * Completion. reap() hands out up to max completions, each once, with the caller's `user`
- * pointer, a result and a residue (bytes of the transaction NOT moved, 0 when ok; never
- * claims bytes that did not arrive). The release store of a completion makes all its
+ * pointer, a result and a residue (bytes of the transaction NOT moved, 0 when ok). The
+ * first length - residue bytes of the far range arrived, in the order of the segments; an
+ * engine that moved more behind a gap does not claim it, nor any byte that may not have
+ * arrived. The release store of a completion makes all its
  * bytes visible to the reaping thread. Only the last descriptor of a transaction writes a
  * completion. With CP_DMA_INTERRUPT on the transaction and a channel opened with irq, the
- * engine signals the channel's eventfd; wait() sleeps on it.
+ * engine signals the channel's eventfd after the completion can be reaped; wait() sleeps
+ * on it. Channels of one owner may be given one eventfd: a wait() then ends with a
+ * completion of any of them.
  *
  * Threading: a channel belongs to one thread at a time; the caller locks a shared one.
  * wait() and cpu_ns() may be called beside the others, by any thread; a waiter then finds
@@ -75,6 +79,14 @@ struct cp_dma_cfg {
 	int node;      /* preferred NUMA node, -1 any */
 	int cpu;       /* where an engine thread should be pinned, -1 = engine's choice */
 	bool irq;      /* wait() will be used */
+	/* with irq: signal this one, which stays the caller's; 0 = one of the channel's
+	 * own
+	 */
+	int event_fd;
+	/* Nobody else is to use what lies behind the channel while it is open (as
+	 * dmaengine's private channels): -EBUSY where that cannot be had. false: an
+	 * engine may put several channels on one piece of hardware. */
+	bool exclusive;
 	/* What the far memory really is. wc: what the CPU stores there is visible to
 	 * nobody else before a fence, which an engine that copies with it makes. */
 	enum cp_attr attr;
@@ -84,18 +96,25 @@ struct cp_dma_cfg {
 
 struct cp_dma_chan; /* each engine has its own */
 
-struct cp_dma_ops {
-	const char *name;
-	const char *help;
+/* What may depend on a spec: fault:null moves as little as null, model:data=yes moves. */
+struct cp_dma_traits {
 	const char *provenance; /* hardware, software, modelled: of the figures */
 	bool moves_data;	/* false: bytes are bytes_simulated, verify is refused */
 	bool irq;		/* can signal an eventfd */
+};
+
+struct cp_dma_ops {
+	const char *name;
+	const char *help;
+	struct cp_dma_traits traits; /* with the engine's defaults */
 
 	/* Usable on this machine? 0, or -errno with err saying why and what would enable
 	 * it. */
 	int (*probe)(struct cp_err *err);
 	/* Check the spec's settings only (no resources): for plans. */
 	int (*check)(const char *spec, struct cp_err *err);
+	/* Of a spec that check() passed. Without the hook those above hold. */
+	void (*traits_of)(const char *spec, struct cp_dma_traits *ret_traits);
 	int (*open)(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan,
 		    struct cp_err *err);
 	/* Free transactions in the ring right now. */
@@ -119,7 +138,11 @@ struct cp_dma_ops {
 };
 
 /* Missing hooks are filled with -ENOSYS stubs by the table, so no caller tests NULL. */
-extern const struct cp_dma_ops *const cp_dma_table[]; /* NULL-terminated */
+extern const struct cp_dma_ops *cp_dma_table[]; /* NULL-terminated; read only */
+
+/* The traits of a spec (of `ops`, which checked it). */
+void cp_dma_traits(const struct cp_dma_ops *ops, const char *spec,
+		   struct cp_dma_traits *ret_traits);
 
 /* By the NAME of a spec; "auto" is the best usable engine that is real hardware, else sw;
  * it never picks one that moves no data. NULL with err (exit 2, nearest suggested). */

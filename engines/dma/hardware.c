@@ -15,7 +15,8 @@ void cp_dma_hardware_names(char *buf, size_t size)
 		const struct cp_dma_ops *ops = cp_dma_table[i];
 		struct cp_err why;
 
-		if (strcmp(ops->provenance, "hardware") != 0 || ops->probe(&why) != 0)
+		if (strcmp(ops->traits.provenance, "hardware") != 0 ||
+		    ops->probe(&why) != 0)
 			continue;
 		int n = snprintf(buf + used, size - used, "%s%s", used ? "," : "",
 				 ops->name);

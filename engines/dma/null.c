@@ -173,9 +173,7 @@ static void null_close(struct cp_dma_chan *chan)
 const struct cp_dma_ops cp_dma_null_ops = {
 	.name = "null",
 	.help = "moves nothing: the harness's own cost (delay=TIME)",
-	.provenance = "modelled",
-	.moves_data = false,
-	.irq = false,
+	.traits = {.provenance = "modelled", .moves_data = false, .irq = false},
 	.probe = null_probe,
 	.check = null_check,
 	.open = null_open,

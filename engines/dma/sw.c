@@ -198,9 +198,7 @@ static const char *sw_describe(struct cp_dma_chan *chan)
 const struct cp_dma_ops cp_dma_sw_ops = {
 	.name = "sw",
 	.help = "helper threads behind a descriptor ring (threads=N, ring=N)",
-	.provenance = "software",
-	.moves_data = true,
-	.irq = true,
+	.traits = {.provenance = "software", .moves_data = true, .irq = true},
 	.probe = sw_probe,
 	.check = sw_check,
 	.open = sw_open,

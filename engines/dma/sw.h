@@ -78,6 +78,7 @@ struct cp_dma_chan {
 	struct cp_copy_bound copy[2]; /* by direction */
 	bool serves[2];		      /* the copy has a meaning there */
 	int event_fd;		      /* -1 without irq */
+	bool event_ours;	      /* to close */
 	bool guarded;		      /* has a cp_guard_get() to give back */
 	_Atomic bool stop;
 

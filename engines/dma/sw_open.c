@@ -76,7 +76,7 @@ void sw_close(struct cp_dma_chan *chan)
 		sw_worker_join(&chan->workers[i]);
 	for (unsigned i = 0; i < chan->nr_workers; i++)
 		free(chan->workers[i].entries);
-	if (chan->event_fd >= 0)
+	if (chan->event_ours)
 		close(chan->event_fd);
 	if (chan->guarded)
 		cp_guard_put();
@@ -148,7 +148,9 @@ int sw_open(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan,
 	if (rc)
 		goto out_close;
 	chan->guarded = true;
-	if (cfg->irq) {
+	if (cfg->irq && cfg->event_fd > 0) {
+		chan->event_fd = cfg->event_fd;
+	} else if (cfg->irq) {
 		chan->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (chan->event_fd < 0) {
 			rc = cp_err_set(err, CP_EXIT_INVALID, errno,
@@ -156,6 +158,7 @@ int sw_open(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan,
 					strerror(errno));
 			goto out_close;
 		}
+		chan->event_ours = true;
 	}
 	for (unsigned i = 0; i < chan->nr_workers; i++) {
 		/* one CPU holds one thread; where the others go is the scheduler's

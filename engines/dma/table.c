@@ -19,14 +19,7 @@ static const struct cp_dma_ops *const engines[] = {
 
 static struct cp_dma_ops filled[NR_ENGINES];
 
-const struct cp_dma_ops *const cp_dma_table[] = {
-	&filled[0],
-	&filled[1],
-	NULL,
-};
-
-_Static_assert(sizeof(cp_dma_table) / sizeof(cp_dma_table[0]) == NR_ENGINES + 1,
-	       "every engine is in the table");
+const struct cp_dma_ops *cp_dma_table[NR_ENGINES + 1];
 
 static int no_probe(struct cp_err *err)
 {
@@ -128,13 +121,22 @@ __attribute__((constructor)) static void fill(void)
 		FILL(ops, cpu_ns, no_cpu);
 		FILL(ops, describe, no_describe);
 		FILL(ops, close, no_chan);
+		cp_dma_table[i] = ops;
 	}
+}
+
+void cp_dma_traits(const struct cp_dma_ops *ops, const char *spec,
+		   struct cp_dma_traits *ret_traits)
+{
+	*ret_traits = ops->traits;
+	if (ops->traits_of)
+		ops->traits_of(spec, ret_traits);
 }
 
 static const struct cp_dma_ops *find_auto(struct cp_err *err)
 {
 	for (size_t i = 0; i < NR_ENGINES; i++) {
-		if (filled[i].moves_data && !filled[i].probe(err))
+		if (filled[i].traits.moves_data && !filled[i].probe(err))
 			return &filled[i];
 	}
 	return NULL;
@@ -143,6 +145,7 @@ static const struct cp_dma_ops *find_auto(struct cp_err *err)
 const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err)
 {
 	const char *words[NR_ENGINES + 2];
+	char list[160];
 	struct cp_spec parsed;
 
 	if (cp_spec_parse(spec, &parsed, err))
@@ -159,6 +162,7 @@ const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err)
 	}
 	words[NR_ENGINES] = "auto";
 	words[NR_ENGINES + 1] = NULL;
+	cp_words_join(words, list, sizeof(list));
 	const char *near = cp_nearest_word(parsed.name, words);
 
 	if (near)
@@ -166,7 +170,6 @@ const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err)
 			   "unknown dma engine '%s'; expected '%s'", parsed.name, near);
 	else
 		cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-			   "unknown dma engine '%s'; expected 'auto', 'sw' or 'null'",
-			   parsed.name);
+			   "unknown dma engine '%s'; expected %s", parsed.name, list);
 	return NULL;
 }

@@ -52,6 +52,9 @@ struct fio_option cp_fio_option_table[] = {
 	OPT(26, "misalign_far", "0", "bytes by which the device starts behind a page"),
 	OPT(27, "fence", NULL, "behind a write: auto, none, sfence or mfence"),
 	OPT(28, "persist", NULL, "durable when reported: none, auto or require"),
+	OPT(29, "split_pct", NULL,
+	    "percent of a DMA request that the CPU copies meanwhile"),
+	OPT(30, "dma_node", NULL, "node that picks the channel: memory, cpu or device"),
 	{.name = NULL},
 };
 _Static_assert(sizeof(cp_fio_option_table) / sizeof(struct fio_option) - 1 <=

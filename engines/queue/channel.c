@@ -71,6 +71,8 @@ static int open_channel(struct cp_dev *dev, struct cp_hctx *hctx, int submitter,
 		hctx->chan = NULL;
 		return rc;
 	}
+	hctx->chans[0] = hctx->chan;
+	hctx->nr_chans = 1;
 	if (pick >= 0)
 		dev->cpu_taken[pick] = true;
 	else if (!dev->simulated)

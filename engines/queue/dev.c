@@ -26,17 +26,18 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 	if (rc && !strncmp(arm->dma, "auto", 4)) {
 		/* As the 2017 pmem blk-mq patches: no channel is no reason to fail. */
 		dev->no_channel = true;
-		cp_dev_note(dev, "forced back to CPU copies, no DMA");
+		cp_dev_note(dev, "forced back to bio, no DMA");
 		return 0;
 	}
 	if (rc)
 		return rc;
-	if (dev->irq && !dev->dma->irq)
+	cp_dma_traits(dev->dma, arm->dma, &dev->traits);
+	if (dev->irq && !dev->traits.irq)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				  "'completion' is 'irq' and dma engine '%s' has no "
 				  "interrupt; expected poll",
 				  dev->dma->name);
-	dev->simulated = !dev->dma->moves_data;
+	dev->simulated = !dev->traits.moves_data;
 	return 0;
 }
 

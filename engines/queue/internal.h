@@ -15,6 +15,8 @@
 /* How one decision is carried out. */
 #define CP_KERNELS_MAX 32
 
+#define CP_HCTX_CHANS_MAX 8
+
 struct cp_route {
 	bool dma;
 	/* By direction and class of sizes; for dma: what a fallback copies with. */
@@ -31,7 +33,11 @@ struct cp_hctx {
 	 * shared. */
 	pthread_mutex_t lock;
 	bool shared;
-	struct cp_dma_chan *chan; /* NULL: CPU only */
+	struct cp_dma_chan *chan; /* chans[0]; NULL: CPU only */
+	/* One, or where the media lies on several nodes one for each of them (dma_node
+	 * memory); cp_hctx_chan() picks. */
+	unsigned nr_chans;
+	struct cp_dma_chan *chans[CP_HCTX_CHANS_MAX];
 	/* No list is kept where tags cannot run out: as many as all submitters have I/Os.
 	 */
 	bool tagged;
@@ -61,6 +67,7 @@ struct cp_dev {
 			*/
 
 	const struct cp_dma_ops *dma; /* NULL: none */
+	struct cp_dma_traits traits;  /* of arm.dma */
 	unsigned nr_kernels;	      /* that routes use */
 	const struct cp_copy_ops *kernels[CP_KERNELS_MAX];
 	uint32_t past_caches; /* a bit each: cp_copy_past_caches() */
@@ -131,6 +138,24 @@ static inline uint32_t cp_dev_segments(const struct cp_dev *dev, uint64_t bytes)
 
 	return (uint32_t)(dev->segment_shift >= 0 ? up >> dev->segment_shift
 						  : up / dev->segment);
+}
+
+/* Bytes from `offset` on that lie on one NUMA node, as far as that matters to the choice
+ * of a channel. */
+static inline uint64_t cp_dev_node_run(const struct cp_dev *dev, uint64_t offset)
+{
+	(void)offset;
+	return dev->far_bytes;
+}
+
+/* Index into hctx->chans[] of the channel for a transaction that begins at `offset`. */
+static inline unsigned cp_hctx_chan(const struct cp_dev *dev, const struct cp_hctx *hctx,
+				    uint64_t offset)
+{
+	(void)dev;
+	(void)hctx;
+	(void)offset;
+	return 0;
 }
 
 /* In range, and not a copy of the media onto itself: kernels take no ranges that overlap.

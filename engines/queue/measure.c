@@ -204,7 +204,7 @@ void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 	snprintf(out->provenance.attr, sizeof(out->provenance.attr), "%s",
 		 dev->attr_provenance);
 	snprintf(out->provenance.dma, sizeof(out->provenance.dma), "%s",
-		 dev->dma && !dev->no_channel ? dev->dma->provenance : "none");
+		 dev->dma && !dev->no_channel ? dev->traits.provenance : "none");
 	out->llc_bytes = dev->cfg.topo->llc_bytes;
 	out->media_bytes = dev->far_bytes;
 	out->nr_hctx = dev->nr_hctx;

@@ -62,6 +62,9 @@ static void fill(struct cp_record *record)
 	record->proof.page_bytes = 2097152;
 	snprintf(record->notes, sizeof(record->notes), "a; b");
 	record->proof.fallback.ring_full = 7;
+	record->proof.queue.merged = 3;
+	record->proof.queue.crossed = 4;
+	record->proof.bytes_split = 5;
 	snprintf(record->proof.copy, sizeof(record->proof.copy), "nt-avx512");
 	snprintf(record->proof.flush, sizeof(record->proof.flush), "clwb");
 	snprintf(record->proof.fence, sizeof(record->proof.fence), "sfence");
@@ -91,6 +94,9 @@ static void test_round_trip(void **state)
 	assert_true(fabs(b.metrics[CP_METRIC_BW] / a.metrics[CP_METRIC_BW] - 1) < 1e-14);
 	assert_true(isnan(b.metrics[CP_METRIC_CORUNNER]));
 	assert_int_equal(b.proof.fallback.ring_full, 7);
+	assert_int_equal(b.proof.queue.merged, 3);
+	assert_int_equal(b.proof.queue.crossed, 4);
+	assert_int_equal(b.proof.bytes_split, 5);
 	assert_int_equal(b.proof.node, -1);
 	assert_int_equal(b.proof.page_bytes, 2097152);
 	assert_string_equal(b.notes, "a; b");
@@ -122,7 +128,9 @@ static void test_key_order(void **state)
 		"\"corunner_ops_per_s\":null",
 		"\"proof\":{\"bytes_cpu\":1048576,\"bytes_dma\":0,\"bytes_simulated\":0,"
 		"\"bytes_fallback\":0,\"fallback\":{\"no_channel\":0,\"ring_full\":7,"
-		"\"error\":0,\"too_many_segments\":0},\"errors\":0,\"verify\":\"off\","
+		"\"error\":0,\"too_many_segments\":0},\"queue\":{\"requests\":0,"
+		"\"merged\":3,\"transactions\":0,\"split\":0,\"crossed\":4},"
+		"\"bytes_split\":5,\"errors\":0,\"verify\":\"off\","
 		"\"effective_iodepth\":1",
 		"\"perf\":null"};
 	struct cp_record record;

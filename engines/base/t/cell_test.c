@@ -122,6 +122,8 @@ static void test_spec(void **state)
 	round_trip(dma, &arm, "null:delay=20us");
 }
 
+#define ENGINES "none, auto, idxd, kernel, sw, null, model or fault"
+
 #define COPIES                                                                     \
 	"memcpy, nt, auto, ntload, nt-both, portable, movsb, sse2, avx2, avx512, " \
 	"libpmem, libpmem-temporal, movdir64b, nti, nt-sse2, nt-avx2, nt-avx512, " \
@@ -151,23 +153,18 @@ static const struct {
 	 "mean 'sfence'?)"},
 	{"persist", "always", "unknown persist 'always'; expected none, auto or require"},
 	{"copy", "nta", "copy 'nta' is not available in this version; expected " COPIES},
-	{"dma", "idxd:/dev/dsa/wq0.0",
-	 "dma 'idxd' is not available in this version; "
-	 "expected none, auto, sw or null"},
-	{"dma", "fault:sw,error=1%",
-	 "dma 'fault' is not available in this version; "
-	 "expected none, auto, sw or null"},
-	{"dma", "swx",
-	 "unknown dma 'swx'; expected none, auto, sw or null (did you "
-	 "mean 'sw'?)"},
+	{"dma", "ioat", "dma 'ioat' is not available in this version; expected " ENGINES},
+	{"dma", "swx", "unknown dma 'swx'; expected " ENGINES " (did you mean 'sw'?)"},
 	{"dma", "sw:ring",
 	 "dma: setting 'ring' of 'sw' cannot be read; expected key=value"},
 	{"dma", "none:ring=4", "dma 'none:ring=4' has settings; expected 'none' alone"},
-	{"dma", "sw+null", "unknown dma 'sw+null'; expected none, auto, sw or null"},
+	{"dma", "sw+null", "unknown dma 'sw+null'; expected " ENGINES},
 	{"dma_thresh_read", "lots",
 	 "dma_thresh_read 'lots' is unreadable; expected a size of 0 to 1t"},
-	{"max_merge", "64k",
-	 "max_merge '64k' is not available in this version; expected 0"},
+	{"max_merge", "2g", "max_merge '2g' is out of range; expected a size of 0 to 1g"},
+	{"split_pct", "100",
+	 "split_pct '100' is out of range; expected a whole number of 0 to 99"},
+	{"dma_node", "near", "unknown dma_node 'near'; expected memory, cpu or device"},
 	{"q_per_node", "1025",
 	 "q_per_node '1025' is out of range; expected a whole number of 0 to "
 	 "1024"},

@@ -24,6 +24,12 @@ static void test_parse(void **state)
 	assert_null(cp_spec_text(&spec, "delay"));
 	assert_int_equal(cp_spec_parse("anon", &spec, &err), 0);
 	assert_int_equal(spec.nr_keys, 0);
+	assert_string_equal(spec.base, "");
+	assert_int_equal(cp_spec_parse("idxd:/dev/dsa/wq0.0,a=1", &spec, &err), 0);
+	assert_string_equal(spec.base, "/dev/dsa/wq0.0");
+	assert_int_equal(spec.nr_keys, 1);
+	assert_int_equal(cp_spec_parse("fault:sw", &spec, &err), 0);
+	assert_string_equal(spec.base, "sw");
 }
 
 /* Description: what is no spec is refused with the part that is wrong. */
@@ -40,8 +46,11 @@ static void test_refused(void **state)
 		{"sw:a=", "setting 'a=' of 'sw' cannot be read; expected key=value"},
 		{"sw:a=1,", "setting '' of 'sw' cannot be read; expected key=value"},
 		{"sw:a=1,a=2", "setting 'a' of 'sw' is given twice; expected it once"},
-		{"x:a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1",
-		 "'x' has too many settings; expected at most 8"},
+		{"x:a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1,l=1,m=1,n=1,o=1,p=1,q=1",
+		 "'x' has too many settings; expected at most 16"},
+		{"fault:a=1,sw",
+		 "setting 'sw' of 'fault' cannot be read; expected key=value"},
+		{"idxd:,a=1", "setting '' of 'idxd' cannot be read; expected key=value"},
 	};
 	struct cp_err err;
 

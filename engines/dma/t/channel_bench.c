@@ -72,14 +72,14 @@ static void report(struct load *load, const char *spec)
 		for (size_t d = 0; d < 2; d++) {
 			load->len = lengths[l];
 			load->depth = depths[d];
-			load->count = load->ops->moves_data ? 4000 : 400000;
+			load->count = load->ops->traits.moves_data ? 4000 : 400000;
 			for (unsigned i = 0; i < ROUNDS; i++)
 				ns[i] = run(load);
 			qsort(ns, ROUNDS, sizeof(ns[0]), compare_doubles);
 			printf("%-16s len %6zu depth %2u: %9.1f ns (%.1f to %.1f), "
 			       "provenance %s\n",
 			       spec, load->len, load->depth, ns[ROUNDS / 2], ns[0],
-			       ns[ROUNDS - 1], load->ops->provenance);
+			       ns[ROUNDS - 1], load->ops->traits.provenance);
 		}
 	}
 }

@@ -148,7 +148,7 @@ static void doorbell_each(const char *spec)
 		assert_int_equal(far[i], 0xaa);
 	rig.ops->issue_pending(rig.chan);
 	rig_reap(&rig, done, 1);
-	assert_int_equal(far[63], rig.ops->moves_data ? 0x55 : 0xaa);
+	assert_int_equal(far[63], rig.traits.moves_data ? 0x55 : 0xaa);
 	rig_close(&rig);
 	rig_close(&other);
 }
@@ -195,7 +195,7 @@ static void sg_run(struct rig *rig, enum cp_dir dir, unsigned nr)
 	for (size_t i = 0; i < sizeof(far); i++)
 		far[i] = far_expect[i] = (unsigned char)(i * 13 + 5);
 	memcpy(expect, near, size);
-	for (unsigned i = 0; i < nr && rig->ops->moves_data; i++) {
+	for (unsigned i = 0; i < nr && rig->traits.moves_data; i++) {
 		size_t near_at = (size_t)((unsigned char *)sg[i].addr - near);
 
 		if (dir == CP_DIR_READ)
@@ -280,7 +280,7 @@ static void wait_times_out_each(const char *spec)
 
 	assert_int_equal(rig.ops->wait(rig.chan, 1000), -ENOSYS);
 	rig_close(&rig);
-	if (!rig.ops->irq)
+	if (!rig.traits.irq)
 		return;
 	rig = rig_open(spec, 8, true);
 	assert_int_equal(rig.ops->wait(rig.chan, 0), -ETIMEDOUT);
@@ -302,7 +302,7 @@ static void irq_each(const char *spec)
 	struct cp_dma_completion done[8];
 	unsigned char far[4096] = {0}, near[4096];
 
-	for (unsigned i = 0; i < 300 && rig.ops->irq; i++) {
+	for (unsigned i = 0; i < 300 && rig.traits.irq; i++) {
 		unsigned got = 0, nr = 1 + i % 3;
 
 		for (unsigned k = 0; k < nr; k++)
@@ -413,7 +413,7 @@ static void flight_check(const struct rig *rig, const struct flight *flight)
 {
 	const unsigned char *dst =
 		flight->dir == CP_DIR_READ ? flight->near : flight->far;
-	size_t moved = rig->ops->moves_data ? flight->len : 0;
+	size_t moved = rig->traits.moves_data ? flight->len : 0;
 	unsigned char expect[LEN_MAX];
 
 	memset(expect, flight->salt, moved);

@@ -66,7 +66,7 @@ static void engines_are_found(void **state)
 		{"auto", "sw", NULL},
 		{"auto:x=1", NULL, "'x'"},
 		{"nul", NULL, "unknown dma engine 'nul'; expected 'null'"},
-		{"zzzzzz", NULL, "expected 'auto', 'sw' or 'null'"},
+		{"zzzzzz", NULL, "expected sw, null or auto"},
 		{"none", NULL, "unknown dma engine 'none'"},
 	};
 
@@ -101,7 +101,8 @@ static void tables_are_filled(void **state)
 		assert_true(ops->close && ops->name && ops->help);
 		/* a figure of something that moves nothing is modelled, and the reverse
 		 */
-		assert_int_equal(!strcmp(ops->provenance, "modelled"), !ops->moves_data);
+		assert_int_equal(!strcmp(ops->traits.provenance, "modelled"),
+				 !ops->traits.moves_data);
 	}
 }
 

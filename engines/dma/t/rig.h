@@ -19,6 +19,7 @@
 
 struct rig {
 	const struct cp_dma_ops *ops;
+	struct cp_dma_traits traits; /* of its spec */
 	struct cp_dma_chan *chan;
 };
 
@@ -39,6 +40,7 @@ static inline struct rig rig_open(const char *spec, unsigned ring, bool irq)
 		fail_msg("%s", err.msg);
 		__builtin_unreachable(); /* fail_msg() is not declared so */
 	}
+	cp_dma_traits(rig.ops, spec, &rig.traits);
 	return rig;
 }
 
