@@ -150,10 +150,18 @@ bool cp_sub_measured(const struct cp_sub *sub);
  * a histogram; build, fio and job are the caller's. */
 void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out);
 
-/* Hardware queues = min(nodes x q_per_node, CPUs), as blk-mq caps them; *ret_map gives
- * each topo CPU index its queue: the CPUs of a node are spread evenly over the node's
- * queues. */
+/*
+ * Hardware queues = min(nodes x q_per_node, CPUs), as blk_mq_alloc_tag_set() caps them,
+ * nodes without CPUs counted; *ret_map gives each topo CPU index its queue. As
+ * blk_mq_map_queues() spreads them (group_cpus_evenly(), Linux 6.3 and later): a node
+ * with CPUs has queues by its share of the CPUs, at least one, numbered from the node
+ * with the fewest on, and no queue serves two nodes; siblings of a core go to one queue
+ * as long as it has room.
+ */
 unsigned cp_queue_map(const struct cp_topo *topo, unsigned q_per_node,
 		      uint16_t ret_map[CP_TOPO_CPUS_MAX]);
+/* Are there fewer than nodes x q_per_node? Then buf says so in words. */
+bool cp_queue_capped(const struct cp_topo *topo, unsigned q_per_node, char *buf,
+		     size_t size);
 
 #endif
