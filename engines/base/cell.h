@@ -29,6 +29,10 @@ enum cp_attr { CP_ATTR_WB, CP_ATTR_UC, CP_ATTR_WC, CP_ATTR_WT };
 #define CP_SPEC_TEXT_MAX 128
 #define CP_CELL_KEY_MAX	 2048
 
+/* What an arm in mq has that names none. */
+#define CP_Q_PER_NODE_DEFAULT  8
+#define CP_QUEUE_DEPTH_DEFAULT 128
+
 struct cp_context {
 	char rw[CP_WORD_MAX]; /* read write randread randwrite */
 	uint64_t bs;

@@ -34,7 +34,8 @@ void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx)
 	if (!hctx->pending)
 		return;
 	hctx->pending = 0;
-	dev->dma->issue_pending(hctx->chan);
+	for (unsigned c = 0; c < hctx->nr_chans; c++)
+		dev->dma->issue_pending(hctx->chans[c]);
 }
 
 /* One completion; true when its I/O is finished with it. */
@@ -61,6 +62,8 @@ unsigned cp_hctx_reap(struct cp_sub *sub)
 		return 0;
 	unsigned n = sub->dev->dma->reap(hctx->chan, done, 32);
 
+	for (unsigned c = 1; c < hctx->nr_chans && n < 32; c++)
+		n += sub->dev->dma->reap(hctx->chans[c], done + n, 32 - n);
 	if (hctx->shared) {
 		for (unsigned i = 0; i < n; i++) {
 			struct cp_io *io = done[i].user;
@@ -86,14 +89,17 @@ unsigned cp_hctx_reap(struct cp_sub *sub)
 	return n;
 }
 
-/* Segments of the near buffer from byte `from`, as many as one transaction takes. */
+/* Segments of the near buffer from byte `from`, as many as one transaction on one channel
+ * takes. */
 static unsigned gather(const struct cp_dev *dev, const struct cp_io *io, uint64_t from,
 		       struct cp_dma_sg sg[CP_DMA_SEGMENTS_MAX], uint64_t *ret_len)
 {
 	unsigned char *near = (unsigned char *)io->near + from;
 	uint64_t left = io->bytes - from, len = 0;
+	uint64_t run = cp_dev_node_run(dev, io->offset + from);
 	unsigned nr = 0;
 
+	left = run < left ? run : left;
 	while (left && nr < CP_DMA_SEGMENTS_MAX) {
 		size_t seg = (size_t)(left < dev->segment ? left : dev->segment);
 
@@ -122,9 +128,10 @@ static uint64_t offload(struct cp_sub *sub, struct cp_io *io)
 
 	while (at < io->bytes) {
 		unsigned nr = gather(dev, io, at, sg, &len);
-		int rc = dev->dma->prep_memcpy_sg(hctx->chan, io->dir,
-						  dev->far + io->offset + at, sg, nr,
-						  flags, io);
+		struct cp_dma_chan *chan =
+			hctx->chans[cp_hctx_chan(dev, hctx, io->offset + at)];
+		int rc = dev->dma->prep_memcpy_sg(
+			chan, io->dir, dev->far + io->offset + at, sg, nr, flags, io);
 		if (rc == -EAGAIN) {
 			if (dev->ring_full_cpu)
 				return at;
@@ -145,7 +152,7 @@ static uint64_t offload(struct cp_sub *sub, struct cp_io *io)
 		io->dma_bytes += len;
 		at += len;
 		hctx->pending++;
-		dev->dma->submit(hctx->chan);
+		dev->dma->submit(chan);
 	}
 	return at;
 }
@@ -156,15 +163,16 @@ static inline bool offload_one(struct cp_sub *sub, struct cp_io *io)
 	struct cp_dev *dev = sub->dev;
 	struct cp_hctx *hctx = sub->hctx;
 	struct cp_dma_sg sg = {.addr = io->near, .len = (size_t)io->bytes};
+	struct cp_dma_chan *chan = hctx->chans[cp_hctx_chan(dev, hctx, io->offset)];
 
-	if (io->bytes > dev->segment ||
-	    dev->dma->prep_memcpy_sg(hctx->chan, io->dir, dev->far + io->offset, &sg, 1,
+	if (io->bytes > dev->segment || io->bytes > cp_dev_node_run(dev, io->offset) ||
+	    dev->dma->prep_memcpy_sg(chan, io->dir, dev->far + io->offset, &sg, 1,
 				     dev->irq ? CP_DMA_INTERRUPT : 0, io) != 0)
 		return false;
 	io->pieces = 1;
 	io->dma_bytes = io->bytes;
 	hctx->pending++;
-	dev->dma->submit(hctx->chan);
+	dev->dma->submit(chan);
 	return true;
 }
 
@@ -188,6 +196,8 @@ static void dispatch_dma(struct cp_sub *sub, struct cp_io *io,
 	/* Our own piece: without it another submitter that reaps could see the I/O
 	 * finished between two of its transactions. */
 	io->pieces = 1;
+	if (io->bytes > cp_dev_node_run(sub->dev, io->offset))
+		sub->proof.queue.crossed += sub->measuring;
 	uint64_t from = offload(sub, io);
 
 	if (from < io->bytes) {

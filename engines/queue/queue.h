@@ -23,6 +23,10 @@
  * beside it; a copy that faults is EIO (engines/copy/guard.h: submitting threads must not
  * block SIGSEGV or SIGBUS while they copy).
  *
+ * Nodes: the arm's dma_node says whose NUMA node a channel is wanted on. By memory that
+ * lies on several a hardware queue has a channel for each, and an I/O over a border is
+ * one transaction or more on either side of it.
+ *
  * Threading: a submitter belongs to the thread that opened it. Submitters of one hardware
  * queue share its channel under the queue's lock.
  *
@@ -82,6 +86,19 @@ struct cp_dev_cfg {
 	bool policy_force;	    /* use a policy of another fingerprint */
 	const char *fio_version;    /* for the fingerprint; "" outside fio */
 	const struct cp_topo *topo; /* must outlive the device */
+	/*
+	 * For tests, and for layers and embedders that know better; NULL and 0 otherwise.
+	 * They must outlive the device.
+	 *
+	 * node_extents: where the device's bytes are taken to lie, instead of what the
+	 * kernel says of the media's pages. From byte 0 of the device, the last up to its
+	 * end.
+	 * dma: the engine behind arm.dma, which names it in messages only. All its hooks
+	 * are set but traits_of, which may be NULL.
+	 */
+	const struct cp_node_extent *node_extents;
+	unsigned nr_node_extents;
+	const struct cp_dma_ops *dma;
 };
 
 /* One I/O. The caller owns it and keeps it until it is handed back. */
