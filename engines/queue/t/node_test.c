@@ -189,8 +189,40 @@ struct piece {
 	uint64_t offset, len;
 };
 
+static unsigned char pattern(uint64_t i)
+{
+	return (unsigned char)(i * 131 ^ i >> 8);
+}
+
+/* The side that is read has a pattern, all else, guards too, other bytes. */
+static void fill(const struct cp_io *io, unsigned char *far)
+{
+	unsigned char *near = io->near;
+
+	memset(near - GUARD, 0xee, io->bytes + 2 * GUARD);
+	memset(far, 0xdd, MEDIA_BYTES);
+	for (uint64_t i = 0; i < io->bytes; i++)
+		(io->dir == CP_DIR_WRITE ? near : far + io->offset)[i] = pattern(i);
+}
+
+static void check_bytes(const struct cp_io *io, const unsigned char *far)
+{
+	const unsigned char *near = io->near;
+
+	assert_memory_equal(near, far + io->offset, io->bytes);
+	for (uint64_t i = 0; i < io->bytes; i++)
+		assert_int_equal(near[i], pattern(i));
+	for (unsigned i = 0; i < GUARD; i++) {
+		assert_int_equal(near[-1 - (int)i], 0xee);
+		assert_int_equal(near[io->bytes + i], 0xee);
+		assert_int_equal(far[io->offset + io->bytes + i], 0xdd);
+		if (io->offset)
+			assert_int_equal(far[io->offset - 1 - i], 0xdd);
+	}
+}
+
 /* Description: an I/O over a border goes in pieces to the channels of their nodes, each
- * byte once and to its place, in both directions, and none over a border is cut. */
+ * byte once and to its place, in both directions; one that ends at a border is whole. */
 static void test_crossing(void **state)
 {
 	static const struct {
@@ -227,23 +259,18 @@ static void test_crossing(void **state)
 	build_machine(0);
 	for (unsigned t = 0; t < 2 * sizeof(cases) / sizeof(cases[0]); t++) {
 		unsigned c = t / 2;
-		enum cp_dir dir = t % 2 ? CP_DIR_READ : CP_DIR_WRITE;
 		struct cp_dev_cfg cfg =
 			node_config("queue_mode=mq path=dma dma=sw", three, 3);
-
-		memset(&engine, 0, sizeof(engine));
-		struct rig rig = rig_open(&cfg);
 		struct cp_io io = {.near = near + GUARD,
 				   .offset = cases[c].offset,
 				   .bytes = cases[c].bytes,
-				   .dir = dir};
+				   .dir = t % 2 ? CP_DIR_READ : CP_DIR_WRITE};
+
+		memset(&engine, 0, sizeof(engine));
+		struct rig rig = rig_open(&cfg);
 		unsigned char *far = rig.dev->far;
 
-		memset(near, 0xee, 4 * K * K + 2 * GUARD);
-		memset(far, 0xdd, MEDIA_BYTES);
-		for (uint64_t i = 0; i < io.bytes; i++)
-			(dir == CP_DIR_WRITE ? near + GUARD : far + io.offset)[i] =
-				(unsigned char)(i * 131 ^ i >> 8);
+		fill(&io, far);
 		cp_sub_measure_begin(rig.sub);
 		one(&rig, &io, true);
 		struct cp_proof proof = proof_of(&rig);
@@ -257,17 +284,7 @@ static void test_crossing(void **state)
 					 cases[c].pieces[i].offset);
 			assert_int_equal(engine.moves[i].len, cases[c].pieces[i].len);
 		}
-		assert_memory_equal(near + GUARD, far + io.offset, io.bytes);
-		for (uint64_t i = 0; i < io.bytes; i++)
-			assert_int_equal(near[GUARD + i],
-					 (unsigned char)(i * 131 ^ i >> 8));
-		for (unsigned i = 0; i < GUARD; i++) {
-			assert_int_equal(near[i], 0xee);
-			assert_int_equal(near[GUARD + io.bytes + i], 0xee);
-			assert_int_equal(far[io.offset + io.bytes + i], 0xdd);
-			if (io.offset)
-				assert_int_equal(far[io.offset - 1 - i], 0xdd);
-		}
+		check_bytes(&io, far);
 		assert_int_equal(proof.queue.crossed, cases[c].crossed);
 		assert_int_equal(proof.bytes_dma, io.bytes);
 		rig_close(&rig);
