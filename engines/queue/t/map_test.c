@@ -61,6 +61,10 @@ static void test_even(void **state)
 		{"numa:2 core:4 pu:1", 2, 4, {0, 0, 1, 1, 2, 2, 3, 3}},
 		{"numa:2 core:3 pu:1", 2, 4, {0, 0, 1, 2, 2, 3}},
 		{"numa:2 core:2 pu:1", 8, 4, {0, 1, 2, 3}},
+		/* a node of memory only: 4 x 1 queues, of which the last package has two
+		 */
+		{"[numa] pack:3 [numa] core:2 pu:1", 1, 4, {0, 0, 1, 1, 2, 3}},
+		{"pack:2 [numa] [numa] core:2 pu:1", 1, 4, {0, 1, 2, 3}},
 	};
 	(void)state;
 
