@@ -205,7 +205,8 @@ static void arm_expand(struct cp_load *load, const struct cp_axes *axes, const c
 				return;
 			}
 		}
-		if (cp_arm_resolve(&arm.arm, &err) || arm_check(&arm.arm, &err)) {
+		if (cp_dma_fit_ring(&arm.arm, &err) || cp_arm_resolve(&arm.arm, &err) ||
+		    arm_check(&arm.arm, &err)) {
 			cp_load_problem(load, place(arm.map, &err), &err);
 			return; /* its other combinations would say the same */
 		}

@@ -86,7 +86,7 @@ static bool value_good(struct cp_load *load, const char *name,
 	if (!field)
 		return cp_yaml_size(load->doc, node, name,
 				    strcmp(name, "segment") ? 0 : 1, 1ULL << 40, &size);
-	if (!cp_field_parse(field, obj, node->text, &err))
+	if (!cp_field_parse_asked(field, obj, node->text, &err))
 		return true;
 	cp_load_problem(load, node, &err);
 	return false;

@@ -167,6 +167,7 @@ static int cells_from_json(const json_t *cells, struct cp_plan *plan, struct cp_
 			ret = fields_from_json(cp_arm_fields, arm, &cell->arm, err);
 		if (ret)
 			return ret;
+		cell->arm.q_per_node_set = false; /* what was asked is not kept */
 		snprintf(cell->arm.name, sizeof(cell->arm.name), "%s", name ? name : "");
 		cell->segment_bytes =
 			(uint64_t)json_integer_value(json_object_get(json, "segment"));

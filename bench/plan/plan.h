@@ -114,7 +114,8 @@ void cp_plan_media(const struct cp_plan *plan, char *buf, size_t size);
  * existing file without allow_overwrite, one that is too short, memory that is not
  * persistent where an arm requires it, or a place where a file would not be (exit 2); not
  * enough memory or space (exit 4). Warnings (working set below the last-level cache, with
- * the ratio) go to warn. Nothing is written.
+ * the ratio; hardware queues that are fewer than the workload asks for) go to warn.
+ * Nothing is written.
  */
 int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 			 void (*warn)(void *ctx, const char *text), void *ctx,

@@ -8,6 +8,7 @@
 #include "engines/base/units.h"
 #include "engines/copy/attr.h"
 #include "engines/media/media.h"
+#include "engines/queue/queue.h"
 
 bool cp_target_takes_file(const struct cp_plan_cell *cell)
 {
@@ -134,6 +135,31 @@ static int check_named(const struct cp_plan *plan, struct cp_err *err)
 	return ret;
 }
 
+static bool asks_for_queues(const struct cp_arm *arm)
+{
+	return arm->q_per_node_set && !strcmp(arm->queue_mode, "mq");
+}
+
+/* Of what a workload asks for, not of the default: each number once. */
+static void warn_capped(const struct cp_plan *plan, const struct cp_topo *topo,
+			void (*warn)(void *ctx, const char *text), void *ctx)
+{
+	char text[160];
+
+	for (size_t i = 0; i < plan->nr_cells; i++) {
+		const struct cp_arm *arm = &plan->cells[i].arm;
+		size_t k = 0;
+
+		if (!asks_for_queues(arm))
+			continue;
+		while (k < i && (!asks_for_queues(&plan->cells[k].arm) ||
+				 plan->cells[k].arm.q_per_node != arm->q_per_node))
+			k++;
+		if (k == i && cp_queue_capped(topo, arm->q_per_node, text, sizeof(text)))
+			warn(ctx, text);
+	}
+}
+
 int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 			 void (*warn)(void *ctx, const char *text), void *ctx,
 			 struct cp_err *err)
@@ -155,6 +181,7 @@ int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 	}
 	if (ret || !warn)
 		return ret;
+	warn_capped(plan, topo, warn, ctx);
 	if (topo->llc_bytes && plan->size <= topo->llc_bytes) {
 		snprintf(text, sizeof(text),
 			 "the target of %s is %.2f times the last-level cache of %s: "

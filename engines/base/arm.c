@@ -9,8 +9,6 @@
 
 #define THRESH_READ_DEFAULT  (UINT64_C(64) << 10)
 #define THRESH_WRITE_DEFAULT (UINT64_C(32) << 10)
-#define Q_PER_NODE_DEFAULT   8
-#define QUEUE_DEPTH_DEFAULT  128
 #define UNROLL_DEFAULT	     4
 #define MAX_MERGE_DEFAULT    (UINT64_C(2) << 20)
 
@@ -69,9 +67,9 @@ static int resolve_mq(struct cp_arm *arm, struct cp_err *err)
 	if (!*arm->completion)
 		snprintf(arm->completion, sizeof(arm->completion), "poll");
 	if (!arm->q_per_node)
-		arm->q_per_node = Q_PER_NODE_DEFAULT;
+		arm->q_per_node = CP_Q_PER_NODE_DEFAULT;
 	if (!arm->queue_depth)
-		arm->queue_depth = QUEUE_DEPTH_DEFAULT;
+		arm->queue_depth = CP_QUEUE_DEPTH_DEFAULT;
 	/* where there is a decision, requests are merged before it; a fixed path is
 	 * measured with what the caller hands in */
 	if (!arm->max_merge_set && is(arm->path, "auto"))

@@ -98,9 +98,11 @@ const struct cp_field cp_arm_fields[] = {
 	 .words = WORDS("memory", "cpu", "device"),
 	 .help = "whose NUMA node picks the DMA channel"},
 	{IN(cp_arm, q_per_node), .type = CP_FIELD_UINT, .min = 0, .max = 1024, .def = "",
+	 .asked_min = 1, .set_offset = offsetof(struct cp_arm, q_per_node_set),
 	 .help = "mq: hardware queues a NUMA node, 1 to 1024 (8)"},
 	{IN(cp_arm, queue_depth), .type = CP_FIELD_UINT, .min = 0, .max = 65536,
-	 .def = "", .help = "mq: tags a hardware queue, 1 to 65536 (128)"},
+	 .asked_min = 1, .def = "",
+	 .help = "mq: tags a hardware queue, 1 to 65536 (128)"},
 	{IN(cp_arm, max_merge), .type = CP_FIELD_SIZE, .min = 0, .max = 1U << 30,
 	 .def = "", .set_offset = offsetof(struct cp_arm, max_merge_set),
 	 .help = "mq: largest merged request; 0 = no merging (path auto with dma: 2m)"},
@@ -297,6 +299,16 @@ int cp_field_parse(const struct cp_field *field, void *obj, const char *text,
 		memcpy(base + field->set_offset, &given, sizeof(given));
 	}
 	return ret;
+}
+
+int cp_field_parse_asked(const struct cp_field *field, void *obj, const char *text,
+			 struct cp_err *err)
+{
+	struct cp_field asked = *field;
+
+	if (asked.asked_min)
+		asked.min = asked.asked_min;
+	return cp_field_parse(&asked, obj, text, err);
 }
 
 const char *cp_field_format(const struct cp_field *field, const void *obj, bool plain,

@@ -29,6 +29,10 @@ enum cp_attr { CP_ATTR_WB, CP_ATTR_UC, CP_ATTR_WC, CP_ATTR_WT };
 #define CP_SPEC_TEXT_MAX 128
 #define CP_CELL_KEY_MAX	 2048
 
+/* What an arm in mq has that names none. */
+#define CP_Q_PER_NODE_DEFAULT  8
+#define CP_QUEUE_DEPTH_DEFAULT 128
+
 struct cp_context {
 	char rw[CP_WORD_MAX]; /* read write randread randwrite */
 	uint64_t bs;
@@ -72,8 +76,9 @@ struct cp_arm {
 	uint32_t unroll;
 	char prefetch[CP_SPEC_TEXT_MAX];
 	/* cp_field_parse() was given a threshold or max_merge: tells "never" from "the
-	 * default" until cp_arm_resolve() is done; no part of what an arm is */
-	bool dma_thresh_read_set, dma_thresh_write_set, max_merge_set;
+	 * default" until cp_arm_resolve() is done; no part of what an arm is. And
+	 * q_per_node: who asks for more than there is room for is told. */
+	bool dma_thresh_read_set, dma_thresh_write_set, max_merge_set, q_per_node_set;
 };
 
 enum cp_field_type {
@@ -90,6 +95,7 @@ struct cp_field {
 	size_t offset, size;	  /* in struct cp_context or cp_arm */
 	const char *const *words; /* served words, NULL-terminated; NULL = any */
 	uint64_t min, max;	  /* SIZE and UINT */
+	uint64_t asked_min;	  /* as min, for cp_field_parse_asked(); 0 = the same */
 	const char *def;	  /* default as text; "" = follows from other fields, and
 				   * is then accepted as a value too */
 	const char *help;	  /* one line */
@@ -105,6 +111,10 @@ const struct cp_field *cp_field_find(const struct cp_field *fields, const char *
 /* Parse text into the field of obj; err->msg is "what; expected ..." without a place. */
 int cp_field_parse(const struct cp_field *field, void *obj, const char *text,
 		   struct cp_err *err);
+/* The same of what a user wrote: 0 for a number whose 0 stands for "not given" is out of
+ * range there (records and manifests of arms without queues have it). */
+int cp_field_parse_asked(const struct cp_field *field, void *obj, const char *text,
+			 struct cp_err *err);
 /* The value as text (sizes as plain bytes when `plain`, else 64k). Returns buf. */
 const char *cp_field_format(const struct cp_field *field, const void *obj, bool plain,
 			    char *buf, size_t size);

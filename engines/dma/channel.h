@@ -144,6 +144,14 @@ extern const struct cp_dma_ops *cp_dma_table[]; /* NULL-terminated; read only */
 void cp_dma_traits(const struct cp_dma_ops *ops, const char *spec,
 		   struct cp_dma_traits *ret_traits);
 
+/*
+ * Tags for more transactions than there are descriptors are a mistake. Of an arm in mq
+ * whose dma names a ring ("sw:ring=64"), before cp_arm_resolve(): a queue_depth that is
+ * not given is at most that; one above it is an error with both numbers (exit 2). A ring
+ * that the engine will not have is check()'s to tell.
+ */
+int cp_dma_fit_ring(struct cp_arm *arm, struct cp_err *err);
+
 /* By the NAME of a spec; "auto" is the best usable engine that is real hardware, else sw;
  * it never picks one that moves no data. NULL with err (exit 2, nearest suggested). */
 const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err);

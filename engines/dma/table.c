@@ -173,3 +173,23 @@ const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err)
 			   "unknown dma engine '%s'; expected %s", parsed.name, list);
 	return NULL;
 }
+
+int cp_dma_fit_ring(struct cp_arm *arm, struct cp_err *err)
+{
+	uint64_t ring = UINT32_MAX;
+	struct cp_spec spec;
+	struct cp_err ignored;
+
+	if (strcmp(arm->queue_mode, "mq") != 0 || !strcmp(arm->path, "cpu") ||
+	    cp_spec_parse(arm->dma, &spec, &ignored) ||
+	    cp_spec_uint(&spec, "ring", 1, UINT32_MAX, &ring, &ignored))
+		return 0;
+	if (!arm->queue_depth && ring < CP_QUEUE_DEPTH_DEFAULT)
+		arm->queue_depth = (uint32_t)ring;
+	if (arm->queue_depth <= ring)
+		return 0;
+	return cp_err_set(err, CP_EXIT_USAGE, ERANGE,
+			  "'queue_depth' %u is above the ring of %u descriptors that "
+			  "'%s' names; expected at most %u, or a larger ring",
+			  arm->queue_depth, (unsigned)ring, arm->dma, (unsigned)ring);
+}

@@ -75,7 +75,8 @@ const char *cp_fio_option(const struct thread_data *td, const char *name)
 static int set_field(struct cp_arm *arm, const char *field, const char *text,
 		     struct cp_err *err)
 {
-	int rc = cp_field_parse(cp_field_find(cp_arm_fields, field), arm, text, err);
+	int rc =
+		cp_field_parse_asked(cp_field_find(cp_arm_fields, field), arm, text, err);
 
 	if (rc)
 		cp_err_prefix(err, "engine option");
@@ -162,5 +163,6 @@ int cp_fio_parse(const struct thread_data *td, bool mq, struct cp_dev_cfg *cfg,
 	cfg->numa = "local";
 	cfg->misalign_near = context.misalign_near;
 	cfg->misalign_far = context.misalign_far;
-	return cp_arm_resolve(&cfg->arm, err);
+	rc = cp_dma_fit_ring(&cfg->arm, err);
+	return rc ? rc : cp_arm_resolve(&cfg->arm, err);
 }

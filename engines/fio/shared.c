@@ -86,7 +86,7 @@ static struct cp_shared *find_or_add(char *key)
 
 int cp_shared_announce(struct thread_data *td, bool mq, uint64_t extent)
 {
-	struct cp_dev_cfg cfg;
+	struct cp_dev_cfg cfg = {0};
 	struct cp_err err;
 
 	if (cp_fio_parse(td, mq, &cfg, &err) != 0 ||
@@ -126,7 +126,7 @@ int cp_shared_announce(struct thread_data *td, bool mq, uint64_t extent)
 static int open_dev(struct thread_data *td, struct cp_shared *shared, struct cp_err *err)
 {
 	bool mq = !td_ioengine_flagged(td, FIO_SYNCIO);
-	struct cp_dev_cfg cfg;
+	struct cp_dev_cfg cfg = {0};
 	int rc = cp_fio_parse(td, mq, &cfg, err);
 
 	if (rc)

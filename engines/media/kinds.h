@@ -41,8 +41,14 @@ int cp_anon_source(const char *root, uint64_t page, uint64_t bytes,
  * Plain stores, in order; no fence. */
 void cp_media_fill(unsigned char *base, size_t bytes, size_t page);
 
-/* Fill media->node and node_pct from up to 1024 pages spread evenly over the range; -1
- * and 0 where the kernel does not say. */
-void cp_media_node_find(struct cp_media *media);
+/* The node of each page, negative when it is not in memory; 0, or -1 where the kernel
+ * does not say. cp_media_ask() is move_pages(); tests give pages other nodes. */
+typedef int (*cp_media_ask_fn)(const struct cp_media *media, unsigned long nr,
+			       void **pages, int *ret_nodes);
+int cp_media_ask(const struct cp_media *media, unsigned long nr, void **pages,
+		 int *ret_nodes);
+/* Fill node, node_pct, extents and node_note of a media that is faulted in; -1 and
+ * nothing where it is not known. */
+void cp_media_nodes_find(struct cp_media *media, cp_media_ask_fn ask);
 
 #endif

@@ -21,6 +21,16 @@
 #include "engines/base/cell.h"
 #include "engines/base/err.h"
 
+/* More borders between nodes than this are no placement but interleaving. */
+#define CP_MEDIA_EXTENTS_MAX 256
+
+/* A part of a range that lies on one NUMA node: from the end of the part before (or 0) up
+ * to `end`. node as the system numbers it, -1 unknown. */
+struct cp_node_extent {
+	uint64_t end;
+	int node;
+};
+
 struct cp_media_cfg {
 	const char *spec;     /* "anon", "anon:page=2m", "file" */
 	const char *filename; /* of a media that takes one, else NULL */
@@ -42,8 +52,17 @@ struct cp_media {
 	uint64_t bytes;
 	int node;	   /* node most pages are on, -1 unknown; from move_pages, or
 			    * for pages that it does not know from the device */
-	unsigned node_pct; /* share of sampled pages on that node */
-	bool persistent;   /* really persistent (pmem); false for tmpfs and page cache */
+	unsigned node_pct; /* share of the range, or of sampled pages, on that node */
+	/* What the device says of itself (numa_node of pmem, dax, PCI); -1 where there is
+	 * none, or it says nothing. */
+	int device_node;
+	/* The range by nodes, where its pages lie on several; rising, the last ends it.
+	 * NULL and 0 where one node has all of it, it is interleaved page by page, or
+	 * nobody knows. */
+	struct cp_node_extent *extents;
+	unsigned nr_extents;
+	char node_note[160]; /* for the record: which nodes, when several */
+	bool persistent; /* really persistent (pmem); false for tmpfs and page cache */
 	/* What is in the CPU's caches survives a power loss too: the platform flushes
 	 * them, so stores need no flush to be durable. false where not persistent. */
 	bool auto_flush;
@@ -125,5 +144,10 @@ int cp_media_open(const struct cp_media_cfg *cfg, struct cp_media *ret_media,
 		  struct cp_err *err);
 int cp_media_sync(struct cp_media *media, uint64_t offset, uint64_t len);
 void cp_media_close(struct cp_media *media); /* a zeroed media is fine */
+
+/* "0 (62 %) and 1 (38 %)": the nodes by their shares of the bytes, in their order; ""
+ * when it is one. Of more than eight the rest is a number. Returns buf. */
+char *cp_node_extents_words(const struct cp_node_extent *extents, unsigned nr, char *buf,
+			    size_t size);
 
 #endif

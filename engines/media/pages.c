@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What media ask of the kernel about pages: is there room, and where did they land. */
+/* What media ask of the kernel about pages: is there room? */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "engines/base/units.h"
 #include "engines/media/kinds.h"
-
-#define SAMPLES_MAX 1024
-#define NODES_MAX   1024
 
 static size_t page_size(void)
 {
@@ -55,33 +51,4 @@ int cp_media_memory_check(const char *what, uint64_t bytes, struct cp_err *err)
 		"not enough memory for %s: '%s' asked, %s available; expected a "
 		"smaller size",
 		what, asked_text, available_text);
-}
-
-void cp_media_node_find(struct cp_media *media)
-{
-	void *pages[SAMPLES_MAX];
-	int status[SAMPLES_MAX];
-	unsigned counts[NODES_MAX] = {0}, found = 0;
-	size_t page = page_size();
-	size_t nr_pages = cp_media_map_bytes(media->bytes) / page;
-	unsigned nr = nr_pages < SAMPLES_MAX ? (unsigned)nr_pages : SAMPLES_MAX;
-
-	media->node = -1;
-	media->node_pct = 0;
-	for (unsigned i = 0; i < nr; i++)
-		pages[i] = media->base + nr_pages * i / nr * page;
-	/* nodes NULL: a query, nothing moves */
-	if (syscall(SYS_move_pages, 0, (unsigned long)nr, pages, NULL, status, 0) < 0)
-		return;
-	for (unsigned i = 0; i < nr; i++) {
-		/* negative: not in memory (yet) */
-		if (status[i] < 0 || status[i] >= NODES_MAX)
-			continue;
-		found++;
-		counts[status[i]]++;
-		if (media->node < 0 || counts[status[i]] > counts[media->node])
-			media->node = status[i];
-	}
-	if (found)
-		media->node_pct = counts[media->node] * 100 / found;
 }

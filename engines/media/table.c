@@ -2,6 +2,7 @@
 /* All media, and the life every one of them has. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -175,6 +176,7 @@ int cp_media_open(const struct cp_media_cfg *cfg, struct cp_media *ret_media,
 		.ops = ops,
 		.bytes = cfg->bytes,
 		.node = -1,
+		.device_node = -1,
 		.provenance = "native",
 	};
 
@@ -187,8 +189,10 @@ int cp_media_open(const struct cp_media_cfg *cfg, struct cp_media *ret_media,
 		ops->close(&media);
 		return rc;
 	}
+	/* what is known by now is what the device said */
+	media.device_node = media.node;
 	if (media.node < 0)
-		cp_media_node_find(&media);
+		cp_media_nodes_find(&media, cp_media_ask);
 	*ret_media = media;
 	return 0;
 }
@@ -204,5 +208,6 @@ void cp_media_close(struct cp_media *media)
 {
 	if (media->ops)
 		media->ops->close(media);
-	*media = (struct cp_media){.node = -1};
+	free(media->extents);
+	*media = (struct cp_media){.node = -1, .device_node = -1};
 }

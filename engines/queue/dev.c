@@ -15,7 +15,7 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 
 	if (!dev->mq || !strcmp(arm->dma, "none"))
 		return 0;
-	dev->dma = cp_dma_find(arm->dma, err);
+	dev->dma = dev->cfg.dma ? dev->cfg.dma : cp_dma_find(arm->dma, err);
 	if (!dev->dma)
 		return cp_dev_no_channel(dev, -EINVAL, err);
 	int rc = strncmp(arm->dma, "auto", 4) ? dev->dma->check(arm->dma, err) : 0;
@@ -81,7 +81,12 @@ static int open_queues(struct cp_dev *dev, struct cp_err *err)
 	if (!dev->mq)
 		return 0;
 	unsigned nr = cp_queue_map(topo, dev->arm.q_per_node, dev->map);
+	char note[160];
 
+	/* The default suits large machines, and is capped on most: worth no word. */
+	if (dev->arm.q_per_node != CP_Q_PER_NODE_DEFAULT &&
+	    cp_queue_capped(topo, dev->arm.q_per_node, note, sizeof(note)))
+		cp_dev_note(dev, note);
 	dev->hctxs = aligned_alloc(64, (nr * sizeof(struct cp_hctx) + 63) / 64 * 64);
 	if (!dev->hctxs)
 		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "out of memory");
@@ -198,6 +203,8 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 	if (!rc)
 		rc = cp_dev_routes(dev, err);
 	if (!rc)
+		rc = cp_dev_nodes(dev, err);
+	if (!rc)
 		rc = open_queues(dev, err);
 	if (rc) {
 		cp_dev_close(dev);
@@ -227,13 +234,13 @@ void cp_dev_close(struct cp_dev *dev)
 	for (unsigned i = 0; i < dev->nr_hctx; i++) {
 		struct cp_hctx *hctx = &dev->hctxs[i];
 
-		if (hctx->chan)
-			dev->dma->close(hctx->chan);
+		cp_hctx_close_channels(dev, hctx);
 		free(hctx->free_tags);
 		pthread_mutex_destroy(&hctx->lock);
 		pthread_cond_destroy(&hctx->cond);
 	}
 	free(dev->hctxs);
+	free(dev->extents);
 	free(dev->subs);
 	cp_policy_table_free(dev->table);
 	cp_media_close(&dev->media);

@@ -45,6 +45,7 @@ struct cp_hctx {
 	 * memory); cp_hctx_chan() picks. */
 	unsigned nr_chans;
 	struct cp_dma_chan *chans[CP_HCTX_CHANS_MAX];
+	int event_fd; /* irq with several channels: the one they share; 0 = none */
 	/* No list is kept where tags cannot run out: as many as all submitters have I/Os.
 	 */
 	bool tagged;
@@ -59,6 +60,12 @@ struct cp_hctx {
 	unsigned reaped[CP_HCTX_CHANS_MAX];
 	unsigned progress; /* completions reaped so far: has anything happened since I
 			      looked? */
+};
+
+/* Bytes up to `end`, from the end of the one before, belong to chans[chan]. */
+struct cp_dev_extent {
+	uint64_t end;
+	unsigned chan;
 };
 
 struct cp_dev {
@@ -78,7 +85,12 @@ struct cp_dev {
 
 	const struct cp_dma_ops *dma; /* NULL: none */
 	struct cp_dma_traits traits;  /* of arm.dma */
-	unsigned nr_kernels;	      /* that routes use */
+	/* node.c. nr_extents 0: one channel does for all bytes. */
+	unsigned nr_extents;
+	struct cp_dev_extent *extents;
+	unsigned nr_chans;		  /* of each hardware queue */
+	int chan_node[CP_HCTX_CHANS_MAX]; /* by memory; the system's numbers, -1 any */
+	unsigned nr_kernels;		  /* that routes use */
 	const struct cp_copy_ops *kernels[CP_KERNELS_MAX];
 	uint32_t past_caches; /* a bit each: cp_copy_past_caches() */
 	unsigned nr_hctx;
@@ -178,22 +190,26 @@ static inline uint32_t cp_dev_segments(const struct cp_dev *dev, uint64_t bytes)
 						  : up / dev->segment);
 }
 
-/* Bytes from `offset` on that lie on one NUMA node, as far as that matters to the choice
- * of a channel. */
+/* node.c, of a device with nr_extents */
+uint64_t cp_dev_extent_left(const struct cp_dev *dev, uint64_t offset);
+unsigned cp_dev_extent_chan(const struct cp_dev *dev, uint64_t offset);
+
+/* Bytes from `offset` on that one channel is to move, at least: more than is asked about
+ * where nodes do not matter to the choice of a channel, or there is one. */
 static inline uint64_t cp_dev_node_run(const struct cp_dev *dev, uint64_t offset)
 {
-	(void)offset;
-	return dev->far_bytes;
+	if (__builtin_expect(!dev->nr_extents, 1))
+		return dev->far_bytes;
+	return cp_dev_extent_left(dev, offset);
 }
 
 /* Index into hctx->chans[] of the channel for a transaction that begins at `offset`. */
 static inline unsigned cp_hctx_chan(const struct cp_dev *dev, const struct cp_hctx *hctx,
 				    uint64_t offset)
 {
-	(void)dev;
-	(void)hctx;
-	(void)offset;
-	return 0;
+	if (__builtin_expect(hctx->nr_chans < 2, 1))
+		return 0;
+	return cp_dev_extent_chan(dev, offset);
 }
 
 /* In range, and not a copy of the media onto itself: kernels take no ranges that overlap.
@@ -348,7 +364,14 @@ void cp_sub_persist_report(const struct cp_sub *sub, struct cp_proof *proof);
 /* route.c: how decisions are prepared at open */
 int cp_dev_routes(struct cp_dev *dev, struct cp_err *err);
 
-/* channel.c */
+/* node.c: after the media is open; and the node that a channel is wanted on, as the
+ * system numbers it, -1 any. submitter: index of its CPU, -1 unknown. */
+int cp_dev_nodes(struct cp_dev *dev, struct cp_err *err);
+int cp_dev_chan_node(const struct cp_dev *dev, unsigned chan, int submitter);
+
+/* channel.c: all channels of a hardware queue, when its first submitter comes, so that no
+ * I/O waits for one; and their end. */
+void cp_hctx_close_channels(const struct cp_dev *dev, struct cp_hctx *hctx);
 int cp_dev_channel(struct cp_dev *dev, struct cp_hctx *hctx, int cpu_index,
 		   struct cp_err *err);
 uint64_t cp_dev_engine_cpu_ns(struct cp_dev *dev);

@@ -210,7 +210,7 @@ void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 		out->proof.bytes_simulated = sub->bytes_offloaded;
 	else
 		out->proof.bytes_dma = sub->bytes_offloaded;
-	out->proof.node = dev->media.node;
+	out->proof.node = dev->media.node_pct == 100 ? dev->media.node : -1;
 	out->proof.page_bytes = dev->media.page_bytes;
 	cp_sub_persist_report(sub, &out->proof);
 	snprintf(out->proof.verify, sizeof(out->proof.verify), "off");

@@ -28,6 +28,10 @@
  * (engines/copy/guard.h: submitting threads must not block SIGSEGV or SIGBUS while they
  * copy).
  *
+ * Nodes: the arm's dma_node says whose NUMA node a channel is wanted on. By memory that
+ * lies on several a hardware queue has a channel for each, and an I/O over a border is
+ * one transaction or more on either side of it.
+ *
  * Threading: a submitter belongs to the thread that opened it. Submitters of one hardware
  * queue share its channel under the queue's lock.
  *
@@ -87,6 +91,19 @@ struct cp_dev_cfg {
 	bool policy_force;	    /* use a policy of another fingerprint */
 	const char *fio_version;    /* for the fingerprint; "" outside fio */
 	const struct cp_topo *topo; /* must outlive the device */
+	/*
+	 * For tests, and for layers and embedders that know better; NULL and 0 otherwise.
+	 * They must outlive the device.
+	 *
+	 * node_extents: where the device's bytes are taken to lie, instead of what the
+	 * kernel says of the media's pages. From byte 0 of the device, the last up to its
+	 * end.
+	 * dma: the engine behind arm.dma, which names it in messages only. All its hooks
+	 * are set but traits_of, which may be NULL.
+	 */
+	const struct cp_node_extent *node_extents;
+	unsigned nr_node_extents;
+	const struct cp_dma_ops *dma;
 };
 
 /* One I/O. The caller owns it and keeps it until it is handed back. */
@@ -171,10 +188,18 @@ bool cp_sub_measured(const struct cp_sub *sub);
  * a histogram; build, fio and job are the caller's. */
 void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out);
 
-/* Hardware queues = min(nodes x q_per_node, CPUs), as blk-mq caps them; *ret_map gives
- * each topo CPU index its queue: the CPUs of a node are spread evenly over the node's
- * queues. */
+/*
+ * Hardware queues = min(nodes x q_per_node, CPUs), as blk_mq_alloc_tag_set() caps them,
+ * nodes without CPUs counted; *ret_map gives each topo CPU index its queue. As
+ * blk_mq_map_queues() spreads them (group_cpus_evenly(), Linux 6.3 and later): a node
+ * with CPUs has queues by its share of the CPUs, at least one, numbered from the node
+ * with the fewest on, and no queue serves two nodes; siblings of a core go to one queue
+ * as long as it has room.
+ */
 unsigned cp_queue_map(const struct cp_topo *topo, unsigned q_per_node,
 		      uint16_t ret_map[CP_TOPO_CPUS_MAX]);
+/* Are there fewer than nodes x q_per_node? Then buf says so in words. */
+bool cp_queue_capped(const struct cp_topo *topo, unsigned q_per_node, char *buf,
+		     size_t size);
 
 #endif

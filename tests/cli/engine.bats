@@ -245,6 +245,10 @@ agreed() {
 		--path=dma --dma=sw:ring=3|ring
 		--path=dma --dma=null --verify=crc32c|moves no data
 		--queue_depth=0x|queue_depth
+		--queue_depth=0|queue_depth '0' is out of range; expected a whole number of 1 to 65536
+		--q_per_node=0|q_per_node '0' is out of range; expected a whole number of 1 to 1024
+		--dma=sw:ring=64 --path=dma --queue_depth=128|'queue_depth' 128 is above the ring of 64
+		--dma_node=memroy|did you mean
 		--media=anon --size=100%|size
 		--path=auto --dma=sw --policy=/nonexistent.yaml|/nonexistent.yaml
 		--media=anon --size=900t|memory

@@ -31,6 +31,22 @@ records() {
 	wc -l <"$1/records.jsonl"
 }
 
+@test "hardware queues that are fewer than asked for are said once a plan, and in records" {
+	# any machine has fewer CPUs than 1024 a node
+	sed -i 's/mq, path: dma, dma: sw}/mq, path: cpu, copy: nt, q_per_node: 1024}/' w.yaml
+	run --separate-stderr "$copypath" run --dry-run w.yaml
+	[ "$status" -eq 0 ]
+	[ "$(grep -c 'q_per_node 1024 x .* capped to .* hardware queue' <<<"$stderr")" -eq 1 ]
+	run --separate-stderr "$copypath" run w.yaml -o r --filter queue_mode=mq
+	[ "$status" -eq 0 ]
+	[ "$(grep -c 'warning: .*capped' <<<"$stderr")" -eq 1 ]
+	[ "$(jq -s 'map(select(.notes | contains("q_per_node 1024 x"))) | length' r/records.jsonl)" -eq 2 ]
+	# the default asks for nothing
+	sed -i 's/, q_per_node: 1024//' w.yaml
+	run --separate-stderr "$copypath" run --dry-run w.yaml
+	[[ $stderr != *capped* ]]
+}
+
 @test "a run stores every planned sample and says where" {
 	run --separate-stderr "$copypath" run w.yaml -o r
 	[ "$status" -eq 0 ]

@@ -51,14 +51,14 @@ static void test_cross_product(void **state)
 static void test_arm_names(void **state)
 {
 	static const char *const expected[] = {
-		"a/64/memcpy/sw:ring=64", "a/64/nt/sw:ring=64", "a/128/memcpy/sw:ring=64",
-		"a/128/nt/sw:ring=64"};
+		"a/64/memcpy/sw:ring=128", "a/64/nt/sw:ring=128",
+		"a/128/memcpy/sw:ring=128", "a/128/nt/sw:ring=128"};
 	struct cp_plan plan;
 
 	(void)state;
 	load_good(HEAD ANON "workload: {rw: write, bs: 4k}\narms:\n"
 			    "  - {name: a, queue_mode: mq, path: dma, queue_depth: [64, "
-			    "128], copy: [memcpy, nt], dma: [\"sw:ring=64\"]}\n",
+			    "128], copy: [memcpy, nt], dma: [\"sw:ring=128\"]}\n",
 		  &plan);
 	assert_int_equal(plan.nr_cells, 4);
 	for (size_t i = 0; i < 4; i++)
@@ -466,6 +466,57 @@ static void test_llc_warning(void **state)
 	cp_plan_free(&plan);
 }
 
+static void count_capped(void *ctx, const char *text)
+{
+	if (strstr(text, " x 1 node capped to 2 hardware queues, one a CPU"))
+		(*(int *)ctx)++;
+}
+
+/* Description: hardware queues that are fewer than a workload asks for are a warning,
+ * once a number; the default asks for nothing, nor does a run that is resumed. */
+static void test_capped_warning(void **state)
+{
+	static const struct {
+		const char *queues;
+		int warnings;
+	} cases[] = {
+		{"", 0},
+		{", q_per_node: 2", 0},
+		{", q_per_node: 8", 1},
+		{", q_per_node: [1, 3, 8], copy: [memcpy, nt]", 2},
+	};
+	static struct cp_topo topo = {.nr_nodes = 1, .nr_cpus = 2};
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		char text[512];
+		struct cp_plan plan, resumed;
+		struct cp_err err = {0};
+		int warnings = 0;
+
+		snprintf(text, sizeof(text),
+			 HEAD ANON "workload: {rw: [read, write], bs: 4k}\n"
+				   "arms: [{name: d, queue_mode: mq, copy: sse2}, "
+				   "{name: a, queue_mode: mq%s}]\n",
+			 cases[c].queues);
+		load_good(text, &plan);
+		assert_int_equal(
+			cp_plan_target_check(&plan, &topo, count_capped, &warnings, &err),
+			0);
+		assert_int_equal(warnings, cases[c].warnings);
+		json_t *json = cp_plan_to_json(&plan);
+
+		assert_int_equal(cp_plan_from_json(json, &resumed, &err), 0);
+		json_decref(json);
+		assert_int_equal(cp_plan_target_check(&resumed, &topo, count_capped,
+						      &warnings, &err),
+				 0);
+		assert_int_equal(warnings, cases[c].warnings);
+		cp_plan_free(&resumed);
+		cp_plan_free(&plan);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -487,6 +538,7 @@ int main(void)
 		cmocka_unit_test(test_json_fio),
 		cmocka_unit_test(test_policy_fingerprint),
 		cmocka_unit_test(test_llc_warning),
+		cmocka_unit_test(test_capped_warning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,12 +264,40 @@ static void test_key_longest(void **state)
 	assert_true(strlen(key) < CP_CELL_KEY_MAX - 1);
 }
 
+/* Description: the node that picks a channel is nothing where there is none. */
+static void test_node_dropped(void **state)
+{
+	static const struct {
+		const char *settings, *dma_node;
+	} cases[] = {
+		{"dma_node=cpu", "memory"},
+		{"queue_mode=mq dma_node=cpu dma=sw", "memory"},
+		{"queue_mode=mq path=auto dma_node=device", "memory"},
+		{"queue_mode=mq path=auto dma=sw dma_node=device", "device"},
+		{"queue_mode=mq path=dma dma=sw dma_node=cpu", "cpu"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++) {
+		struct cp_arm arm;
+		struct cp_err err = {0};
+
+		arm_make(&arm, cases[i].settings);
+		assert_int_equal(cp_arm_resolve(&arm, &err), 0);
+		assert_string_equal(arm.dma_node, cases[i].dma_node);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_resolve),	 cmocka_unit_test(test_resolve_refused),
-		cmocka_unit_test(test_arm_same), cmocka_unit_test(test_context_same),
-		cmocka_unit_test(test_key),	 cmocka_unit_test(test_key_longest),
+		cmocka_unit_test(test_resolve),
+		cmocka_unit_test(test_resolve_refused),
+		cmocka_unit_test(test_arm_same),
+		cmocka_unit_test(test_context_same),
+		cmocka_unit_test(test_node_dropped),
+		cmocka_unit_test(test_key),
+		cmocka_unit_test(test_key_longest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

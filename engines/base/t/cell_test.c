@@ -316,6 +316,37 @@ static void test_dir(void **state)
 	}
 }
 
+/* Description: what a user writes must be a number of queues or tags; records, where 0
+ * means that there are none, are read all the same. */
+static void test_asked(void **state)
+{
+	static const char *const names[] = {"q_per_node", "queue_depth"};
+	static const char *const highest[] = {"1024", "65536"};
+	struct cp_arm arm;
+	struct cp_err err;
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < NR(names); i++) {
+		const struct cp_field *field = cp_field_find(cp_arm_fields, names[i]);
+
+		cp_arm_init(&arm);
+		assert_int_equal(cp_field_parse_asked(field, &arm, "0", &err), -ERANGE);
+		snprintf(text, sizeof(text),
+			 "%s '0' is out of range; expected a whole number of 1 to %s",
+			 names[i], highest[i]);
+		assert_string_equal(err.msg, text);
+		assert_int_equal(cp_field_parse(field, &arm, "0", &err), 0);
+		assert_int_equal(cp_field_parse_asked(field, &arm, "1", &err), 0);
+		assert_int_equal(cp_field_parse_asked(field, &arm, "", &err), 0);
+	}
+	/* others are as they were */
+	const struct cp_field *field = cp_field_find(cp_arm_fields, "dma_thresh_read");
+
+	assert_int_equal(cp_field_parse_asked(field, &arm, "0", &err), 0);
+	assert_true(arm.dma_thresh_read_set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +359,7 @@ int main(void)
 		cmocka_unit_test(test_context_refused),
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_dir),
+		cmocka_unit_test(test_asked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

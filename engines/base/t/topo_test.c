@@ -28,6 +28,28 @@ static void test_two_nodes(void **state)
 	assert_true(topo.mem_bytes == topo.node_bytes[0] + topo.node_bytes[1]);
 }
 
+/* Description: a node of memory only, beside the packages or in one, has no CPUs. */
+static void test_memory_only(void **state)
+{
+	static const struct {
+		const char *synthetic;
+		unsigned nodes[4]; /* of the packages */
+	} cases[] = {
+		{"[numa] pack:3 [numa] core:2 pu:1", {0, 1, 2}},
+		{"pack:2 [numa] [numa] core:2 pu:1", {0, 2}},
+	};
+	static struct cp_topo topo;
+	struct cp_err err;
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		assert_int_equal(cp_topo_load(cases[c].synthetic, &topo, &err), 0);
+		assert_int_equal(topo.nr_nodes, 4);
+		for (unsigned i = 0; i < topo.nr_cpus; i++)
+			assert_int_equal(topo.cpus[i].node, cases[c].nodes[i / 2]);
+	}
+}
+
 /* Description: SMT siblings share a core. */
 static void test_smt(void **state)
 {
@@ -117,9 +139,10 @@ static void test_affinity(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_nodes), cmocka_unit_test(test_smt),
-		cmocka_unit_test(test_llc),	  cmocka_unit_test(test_find_cpu),
-		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_affinity),
+		cmocka_unit_test(test_two_nodes), cmocka_unit_test(test_memory_only),
+		cmocka_unit_test(test_smt),	  cmocka_unit_test(test_llc),
+		cmocka_unit_test(test_find_cpu),  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_affinity),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

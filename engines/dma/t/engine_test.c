@@ -382,6 +382,48 @@ static void idle_channel_sleeps(void **state)
 	free(near);
 }
 
+/* Description: tags are fitted to a ring that is named, or refused above it. */
+static void tags_fit_the_ring(void **state)
+{
+	static const struct {
+		const char *mode, *path, *dma;
+		uint32_t depth;
+		int rc;
+		uint32_t fitted;
+	} cases[] = {
+		{"mq", "dma", "sw:ring=64", 0, 0, 64},
+		{"mq", "dma", "sw:ring=64", 64, 0, 64},
+		{"mq", "dma", "sw:ring=64", 65, -ERANGE, 65},
+		{"mq", "auto", "sw:threads=2,ring=4", 128, -ERANGE, 128},
+		/* the default is below the ring, or there is none */
+		{"mq", "dma", "sw:ring=256", 0, 0, 0},
+		{"mq", "dma", "sw", 4096, 0, 4096},
+		{"mq", "dma", "null", 0, 0, 0},
+		/* nobody will use it, or somebody else says that it is no ring */
+		{"bio", "cpu", "sw:ring=4", 128, 0, 128},
+		{"mq", "cpu", "sw:ring=4", 128, 0, 128},
+		{"mq", "dma", "sw:ring=many", 128, 0, 128},
+		{"mq", "dma", "sw:ring=0", 128, 0, 128},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_arm arm = {.queue_depth = cases[i].depth};
+		struct cp_err err = {0};
+
+		snprintf(arm.queue_mode, sizeof(arm.queue_mode), "%s", cases[i].mode);
+		snprintf(arm.path, sizeof(arm.path), "%s", cases[i].path);
+		snprintf(arm.dma, sizeof(arm.dma), "%s", cases[i].dma);
+		assert_int_equal(cp_dma_fit_ring(&arm, &err), cases[i].rc);
+		assert_int_equal(arm.queue_depth, cases[i].fitted);
+		if (cases[i].depth == 65)
+			assert_string_equal(err.msg,
+					    "'queue_depth' 65 is above the ring of 64 "
+					    "descriptors that 'sw:ring=64' names; "
+					    "expected at most 64, or a larger ring");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +431,7 @@ int main(void)
 		cmocka_unit_test(tables_are_filled),
 		cmocka_unit_test(wrong_settings_are_refused),
 		cmocka_unit_test(rings_are_sized),
+		cmocka_unit_test(tags_fit_the_ring),
 		cmocka_unit_test(wrong_opens_are_refused),
 		cmocka_unit_test(copies_are_described),
 		cmocka_unit_test(helper_is_pinned),

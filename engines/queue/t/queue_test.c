@@ -415,37 +415,6 @@ static void test_refused(void **state)
 	}
 }
 
-/* Description: queues = min(nodes x q_per_node, CPUs), CPUs spread evenly, nodes kept
- * apart. */
-static void test_map(void **state)
-{
-	static const struct {
-		const char *synthetic;
-		unsigned q_per_node, queues;
-		uint16_t map[8];
-	} cases[] = {
-		{"numa:1 core:4 pu:1", 1, 1, {0, 0, 0, 0}},
-		{"numa:1 core:4 pu:1", 2, 2, {0, 0, 1, 1}},
-		{"numa:1 core:4 pu:1", 3, 3, {0, 0, 1, 2}},
-		{"numa:1 core:4 pu:1", 8, 4, {0, 1, 2, 3}},
-		{"numa:2 core:4 pu:1", 2, 4, {0, 0, 1, 1, 2, 2, 3, 3}},
-		{"numa:2 core:2 pu:1", 8, 4, {0, 1, 2, 3}},
-	};
-	(void)state;
-
-	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-		struct cp_topo t;
-		struct cp_err err;
-		uint16_t map[CP_TOPO_CPUS_MAX];
-
-		assert_int_equal(cp_topo_load(cases[c].synthetic, &t, &err), 0);
-		assert_int_equal(cp_queue_map(&t, cases[c].q_per_node, map),
-				 cases[c].queues);
-		for (unsigned i = 0; i < t.nr_cpus; i++)
-			assert_int_equal(map[i], cases[c].map[i]);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -455,7 +424,6 @@ int main(void)
 
 		cmocka_unit_test(test_simulated), cmocka_unit_test(test_sync),
 		cmocka_unit_test(test_shared),	  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_map),
 	};
 	struct cp_err err;
 
