@@ -47,16 +47,19 @@ void cp_record_init(struct cp_record *record)
 /* The NAME of NAME[:key=value,...] or of a resolved NAME/kernel. */
 static bool spec_is(const char *spec, const char *name)
 {
-	size_t len = strcspn(spec, ":/");
+	size_t len = strcspn(spec, ":/,");
 
 	return len == strlen(name) && !memcmp(spec, name, len);
 }
 
-/* Engines that move no data: what they were given is counted as simulated. */
+/* Engines that move no data: what they were given is counted as simulated. "fault" moves
+ * what the engine behind it moves. */
 static bool engine_simulates(const struct cp_record *record)
 {
 	const char *dma = record->proof.dma[0] ? record->proof.dma : record->arm.dma;
 
+	if (spec_is(dma, "fault") && dma[strlen("fault")])
+		dma += strlen("fault") + 1;
 	return spec_is(dma, "null") || spec_is(dma, "model");
 }
 

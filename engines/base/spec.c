@@ -169,6 +169,29 @@ int cp_spec_time(struct cp_spec *spec, const char *key, uint64_t max_ns,
 	return 0;
 }
 
+int cp_spec_pct(struct cp_spec *spec, const char *key, uint32_t max_ppm,
+		uint32_t *value_ppm, struct cp_err *err)
+{
+	const char *text = cp_spec_text(spec, key);
+	uint32_t ppm;
+
+	if (!text)
+		return 0;
+	int ret = cp_percent_parse(text, &ppm);
+
+	if (!ret && ppm > max_ppm)
+		ret = -ERANGE;
+	if (ret)
+		return cp_err_set(err, CP_EXIT_USAGE, -ret,
+				  "%s: %s '%s' %s; expected 0%% to %g%%, e.g. 0.1%%",
+				  spec->name, key, text,
+				  ret == -ERANGE ? "is out of range"
+						 : "is not a percentage",
+				  max_ppm / 1e4);
+	*value_ppm = ppm;
+	return 0;
+}
+
 int cp_spec_finish(const struct cp_spec *spec, const char *expected, struct cp_err *err)
 {
 	for (unsigned i = 0; i < spec->nr_keys; i++) {

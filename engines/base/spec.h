@@ -37,6 +37,10 @@ int cp_spec_uint(struct cp_spec *spec, const char *key, uint64_t min, uint64_t m
 		 uint64_t *value, struct cp_err *err);
 int cp_spec_time(struct cp_spec *spec, const char *key, uint64_t max_ns,
 		 uint64_t *value_ns, struct cp_err *err);
+/* "1%", "0.05%": a part of a whole, 0% to max_ppm, in millionths (1% = 10000). The sign
+ * is asked for, so that 0.01 is not taken for 1%. */
+int cp_spec_pct(struct cp_spec *spec, const char *key, uint32_t max_ppm,
+		uint32_t *value_ppm, struct cp_err *err);
 /* NULL when absent; valid as long as spec. */
 const char *cp_spec_text(struct cp_spec *spec, const char *key);
 /* Error when a key was never asked for; `expected` lists the keys for the message ("ring,

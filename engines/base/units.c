@@ -133,6 +133,33 @@ int cp_uint_parse(const char *text, uint64_t max, uint64_t *ret_value)
 	return 0;
 }
 
+int cp_percent_parse(const char *text, uint32_t *ret_ppm)
+{
+	const char *end;
+	uint64_t whole, part = 0, place = 1000; /* millionths of the next decimal */
+	int ret = digits_parse(text, &whole, &end);
+
+	if (ret)
+		return ret;
+	if (*end == '.') {
+		const char *point = end++;
+
+		for (; *end >= '0' && *end <= '9'; end++, place /= 10) {
+			if (!place && *end != '0')
+				return -EINVAL;
+			part += place * (uint64_t)(*end - '0');
+		}
+		if (end == point + 1)
+			return -EINVAL;
+	}
+	if (strcmp(end, "%") != 0)
+		return -EINVAL;
+	if (whole > 100 || whole * 10000 + part > 1000000)
+		return -ERANGE;
+	*ret_ppm = (uint32_t)(whole * 10000 + part);
+	return 0;
+}
+
 int cp_double_parse(const char *text, double *ret_value)
 {
 	char *end;

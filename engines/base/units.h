@@ -14,6 +14,9 @@ int cp_size_parse(const char *text, uint64_t *ret_bytes);
 int cp_time_parse(const char *text, uint64_t *ret_ns);
 int cp_uint_parse(const char *text, uint64_t max, uint64_t *ret_value);
 int cp_double_parse(const char *text, double *ret_value); /* finite, whole text */
+/* "1%", "0.05%" in millionths of the whole (1% = 10000); with the sign, no part below 1.
+ */
+int cp_percent_parse(const char *text, uint32_t *ret_ppm);
 
 /* "64k" where exact, else the plain number of bytes. Returns buf. 24 bytes always
  * suffice. */

@@ -3,6 +3,7 @@
 #
 # Under fio: a file that is cut short while jobs run on it. A job of its own does it, once
 # the mappings of the others are whole, so nothing here waits for a while and hopes.
+# Then the engine that fails on purpose, whose log says which I/Os fio must have seen fail.
 
 # bats file_tags=serial
 bats_require_minimum_version 1.5.0
@@ -130,4 +131,108 @@ other_is_whole() {
 		randread queue_mode: mq, path: cpu
 		randwrite queue_mode: mq, path: dma, dma: sw
 	END
+}
+
+# verify_over SPEC OPTION...: write with checksums and read back over fault:SPEC; fio's figures
+# in out.json, the engine's own log in log
+verify_over() {
+	local spec=$1
+	shift
+	rm -f side log
+	truncate -s 4m far
+	fio --output-format=json --output=out.json --thread=1 --size=4m --name=victim \
+		"--ioengine=external:$ASYNC" --media=file --filename=far --sidecar=side \
+		--path=dma "--dma=fault:$spec,error=1%,short=1%,seed=7,log=log" \
+		--verify=crc32c --verify_state_save=0 --continue_on_error=all "$@"
+}
+
+# failed BS [PIECES]: how many I/Os of BS bytes each, of PIECES transactions each, failed by
+# the log. Of a transaction that was cut short those have failed that it had not reached.
+failed() {
+	awk -v bs="$1" -v pieces="${2:-1}" '/^# end/ { whole++ } /^#/ || $1 == 0 { next }
+		pieces == 1 { bad += int(($8 + bs - 1) / bs); next }
+		{ spoiled = spoiled || $8; if (++n % pieces == 0) { bad += spoiled; spoiled = 0 } }
+		END { if (!whole) exit 1; print bad + 0 }' log
+}
+
+@test "verify over an engine that fails 1 %: fio reports exactly the I/Os that its log says" {
+	engines=$("$BUILD/copypath" probe --json | jq -r '.dma[] |
+		select(.usable and .moves_data and .name != "fault") | .name')
+	[[ $engines = *sw* ]]
+	for engine in $engines; do
+		while read -r more bs pieces options; do
+			# shellcheck disable=SC2086
+			verify_over "$engine$more" "--bs=$bs" $options
+			lost=$(failed "$(numfmt --from=iec "${bs^^}")" "$pieces")
+			[ "$lost" -gt 0 ]
+			jobs ".[0] | .total_err == $lost and .first_error == 5"
+			# each block is written once, and read where that was well
+			jobs ".[0] | .write.total_ios == 4 * 1048576 / $(numfmt --from=iec "${bs^^}")"
+			jq -e ".proof.errors == $lost and (.proof.dma | test(\"^fault/$engine\"))" side
+		done <<-CASES
+			,full=1% 4k 1 --rw=randwrite --iodepth=16
+			,reorder=4 4k 1 --rw=randwrite --iodepth=32 --completion=irq
+			,full=2% 4k 1 --rw=randwrite --iodepth=16 --ring_full=cpu
+			,reorder=8 16k 1 --rw=write --iodepth=8 --segment=128
+			,full=1% 16k 2 --rw=randwrite --iodepth=8 --segment=64
+			,full=1% 4k 1 --rw=write --iodepth=32 --iodepth_batch=16 --max_merge=2m
+		CASES
+	done
+}
+
+@test "verify passes where an engine only refuses, delays and shuffles" {
+	for spec in sw,full=5%,reorder=7 sw,threads=2,full=5%,reorder=3; do
+		truncate -s 4m far
+		"${fio[@]}" --bs=4k --size=4m --rw=randwrite --verify=crc32c --verify_state_save=0 --iodepth=16 \
+			--name=v "--ioengine=external:$ASYNC" --media=file --filename=far \
+			--path=dma "--dma=fault:$spec" --time_based=0 --norandommap=0
+		jobs '.[0] | .error == 0 and .read.total_ios == 1024 and .write.total_ios == 1024'
+	done
+}
+
+@test "a withheld completion comes as an error in its time, and the job ends" {
+	printf '3 never 1ms\n' >script
+	for completion in poll irq; do
+		truncate -s 16m far
+		"${fio[@]}" --rw=write --continue_on_error=io --iodepth=4 --time_based=0 \
+			--name=v "--ioengine=external:$ASYNC" --media=file --filename=far \
+			--path=dma --dma=fault:sw,script=script "--completion=$completion"
+		jobs '.[0] | .total_err == 1 and .first_error == 5 and .write.total_ios == 256'
+	done
+}
+
+@test "a log that cannot be written is said; one that cannot be made ends the job" {
+	truncate -s 16m far
+	run --separate-stderr "${fio[@]}" --rw=read --time_based=0 --name=v \
+		"--ioengine=external:$ASYNC" --media=file --filename=far --path=dma \
+		--dma=fault:sw,log=/dev/full
+	# shellcheck disable=SC2154 # run sets stderr
+	[[ $stderr = *"error: fault: log '/dev/full' was not written whole: No space left"* ]]
+	run --separate-stderr "${fio[@]}" --rw=read --time_based=0 --name=v \
+		"--ioengine=external:$ASYNC" --media=file --filename=far --path=dma \
+		--dma=fault:sw,log=gone/log
+	[ "$status" -eq 1 ]
+	[[ $stderr = *"fault: log 'gone/log' cannot be written"* ]]
+}
+
+@test "a record says that its engine was made to fail, and one with errors is a failed one" {
+	cat >w.yaml <<-'YAML'
+		schema: 1
+		kind: workload
+		name: w
+		target: {media: anon, size: 16m}
+		workload: {rw: read, bs: 64k}
+		arms:
+		  - {name: none, queue_mode: mq, path: dma, dma: "fault:null,full=1%"}
+		  - {name: bad, queue_mode: mq, path: dma, dma: "fault:sw,error=1%"}
+		run: {runtime: 1s, ramp_time: 0s, samples: 1}
+	YAML
+	rm -rf r
+	run "$BUILD/copypath" run w.yaml -o r
+	[ "$status" -eq 1 ]
+	jq -es 'map({(.arm.name): .}) | add |
+		(.none | .failed == null and .provenance.dma == "modelled" and
+			.proof.dma == "fault/null" and .proof.bytes_simulated > 0) and
+		(.bad | .failed != null and .proof.errors > 0 and
+			.provenance.dma == "software" and (.proof.dma | test("^fault/sw/")))' r/records.jsonl
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -107,6 +108,52 @@ static void test_getters_refuse(void **state)
 	assert_int_equal(value, 5);
 }
 
+/* Description: percentages are read in millionths, with their sign; what is none, or is
+ * above the most, is refused by name. */
+static void test_percentages(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t max_ppm, ppm;
+		const char *msg; /* NULL: read */
+	} cases[] = {
+		{"0%", 1000000, 0, NULL},
+		{"1%", 1000000, 10000, NULL},
+		{"100%", 1000000, 1000000, NULL},
+		{"0.1%", 1000000, 1000, NULL},
+		{"12.3456%", 1000000, 123456, NULL},
+		{"0.00010%", 1000000, 1, NULL},
+		{"0.00001%", 0, 0, "is not a percentage; expected 0% to 0%, e.g. 0.1%"},
+		{"1", 1000000, 0, "x: p '1' is not a percentage; expected 0% to 100%"},
+		{"1.%", 1000000, 0, "is not a percentage"},
+		{".5%", 1000000, 0, "is not a percentage"},
+		{"-1%", 1000000, 0, "is not a percentage"},
+		{"1%%", 1000000, 0, "is not a percentage"},
+		{"100.1%", 1000000, 0, "x: p '100.1%' is out of range"},
+		{"1000%", 1000000, 0, "is out of range"},
+		{"99.5%", 990000, 0, "is out of range; expected 0% to 99%"},
+	};
+	char text[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t ppm = 7, absent = 8;
+		struct cp_err err = {0};
+		struct cp_spec spec;
+
+		snprintf(text, sizeof(text), "x:p=%s", cases[i].text);
+		assert_int_equal(cp_spec_parse(text, &spec, &err), 0);
+		assert_int_equal(cp_spec_pct(&spec, "q", 1000000, &absent, &err), 0);
+		assert_int_equal(absent, 8);
+		int rc = cp_spec_pct(&spec, "p", cases[i].max_ppm, &ppm, &err);
+
+		assert_int_equal(ppm, cases[i].msg ? 7 : cases[i].ppm);
+		assert_int_equal(rc < 0, cases[i].msg != NULL);
+		if (cases[i].msg && !strstr(err.msg, cases[i].msg))
+			fail_msg("'%s' lacks '%s'", err.msg, cases[i].msg);
+	}
+}
+
 /* Description: a key that nobody asked for is an error that lists the known ones. */
 static void test_finish(void **state)
 {
@@ -129,7 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse),	cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_getters), cmocka_unit_test(test_getters_refuse),
-		cmocka_unit_test(test_finish),
+		cmocka_unit_test(test_finish),	cmocka_unit_test(test_percentages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
