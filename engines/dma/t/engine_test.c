@@ -66,7 +66,8 @@ static void engines_are_found(void **state)
 		{"auto", "sw", NULL},
 		{"auto:x=1", NULL, "'x'"},
 		{"nul", NULL, "unknown dma engine 'nul'; expected 'null'"},
-		{"zzzzzz", NULL, "expected sw, null or auto"},
+		{"model:setup=1us", "model", NULL},
+		{"zzzzzz", NULL, "expected sw, null, model or auto"},
 		{"none", NULL, "unknown dma engine 'none'"},
 	};
 

@@ -86,6 +86,8 @@ static inline void rig_for_each(void (*each)(const char *spec))
 		"sw:threads=3",
 		"sw:threads=2,ring=64",
 		"null:delay=20us",
+		"model:setup=1us,desc=50ns,overlap=yes,channels=4,data=yes",
+		"model:setup=2us,bw=8g,total=4g,irq=2us,jitter=50%,data=yes,ring=32",
 	};
 
 	for (size_t i = 0; cp_dma_table[i]; i++) {
