@@ -78,7 +78,7 @@ struct cp_model_answer {
  *
  *	T = S + X			alone
  *	B = T, with overlap max(S, X)	time a lane takes for one after the other
- *	A = T + max((P/L (up) - 1) * B, (P - 1) * W)	one I/O alone
+ *	A = max(T + (P/L (up) - 1) * B, S + P * W)	one I/O alone
  *
  *	latency = max(A + irq, D * P * B / L, D * P * W)
  *	bandwidth = D * b / latency

@@ -192,7 +192,7 @@ void cp_model_closed_form(const struct cp_model_settings *settings,
 	double alone = setup + transfer;
 	double busy = settings->overlap ? fmax(setup, transfer) : alone;
 	double first =
-		alone + fmax((ceil(parts / lanes) - 1.0) * busy, (parts - 1.0) * path);
+		fmax(alone + (ceil(parts / lanes) - 1.0) * busy, setup + parts * path);
 	double irq = load->irq ? (double)settings->irq_ns : 0.0;
 	double latency = fmax(first + irq, fmax(depth * busy / lanes, depth * path));
 
