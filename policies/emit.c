@@ -38,6 +38,10 @@ static void head(const struct cp_policy *policy, FILE *out)
 		comment(out, "",
 			"warning: the DMA figures are of a software engine, not of "
 			"hardware");
+	if (!strcmp(policy->dma, "modelled"))
+		comment(out, "",
+			"warning: the DMA figures are of a modelled engine: a what-if, "
+			"measure before you rely on it");
 }
 
 /* What stands behind a write, where it is not the usual nothing. */
@@ -169,7 +173,7 @@ static int emit_fio(const struct cp_policy *policy, const struct cp_emit_opts *o
 		return rc;
 	if (!strcmp(policy->dma, "software"))
 		engine = "sw";
-	else if (!strcmp(policy->dma, "hardware"))
+	else if (!strcmp(policy->dma, "hardware") || !strcmp(policy->dma, "modelled"))
 		engine = "auto";
 	head(policy, out);
 	if (!mq)

@@ -259,7 +259,7 @@ int cp_learn_add(struct cp_learn *learn, const struct cp_record *record,
 		learn->counts.verified++;
 		return 0;
 	}
-	if (!strcmp(record->provenance.dma, "modelled")) {
+	if (cp_record_harness(record)) {
 		learn->counts.modelled++;
 		return 0;
 	}
@@ -330,6 +330,12 @@ int cp_learn_solve(struct cp_learn *learn, struct cp_policy *ret_policy,
 		memcpy(policy.dma, learn->provenance.dma, sizeof(policy.dma));
 	}
 	learn->nr_notes = 0;
+	if (!strcmp(learn->provenance.dma, "modelled"))
+		learn_note(
+			learn,
+			"the DMA engine is modelled: no byte was moved, and what a real "
+			"one costs beside its speed is in no figure; the policy is a "
+			"what-if, not a measurement");
 	learn_rows_free(learn);
 	int rc = learn_promise(learn, &policy.device, err);
 

@@ -2,9 +2,10 @@
 /*
  * Records in, policy out. Feed samples one by one (streaming), then solve.
  *
- * What is fed: samples whose proof holds. cp_learn_add() drops failed, verified and
- * modelled-null records and counts them; mixed provenance or hosts are an error that
- * names both.
+ * What is fed: samples whose proof holds. cp_learn_add() drops failed and verified
+ * records and those of the null engine, and counts them; mixed provenance or hosts are an
+ * error that names both. Records of a modelled engine are learned among themselves and
+ * with the CPU's: the policy then says modelled, and a note that it is a what-if.
  */
 #ifndef CP_POLICIES_LEARN_H
 #define CP_POLICIES_LEARN_H
@@ -16,7 +17,8 @@
 struct cp_learn; /* the collection of samples */
 
 struct cp_learn_counts {
-	uint64_t used, failed, modelled;
+	uint64_t used, failed;
+	uint64_t modelled; /* of the null engine, which is no device */
 	uint64_t verified; /* took time to check the data, so their figures are no copy's
 			    */
 	uint64_t unusable; /* lacked a metric (bandwidth, CPU, p99) that the objective

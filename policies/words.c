@@ -259,7 +259,10 @@ void cp_policy_words(const struct cp_policy *policy, FILE *out)
 	put_name(out, policy->attr);
 	fputs(", DMA engine ", out);
 	put_name(out, policy->dma);
-	fputs("\n\n", out);
+	fputs("\n", out);
+	if (!strcmp(policy->dma, "modelled"))
+		fputs("a what-if: no byte was moved by the modelled DMA engine\n", out);
+	fputc('\n', out);
 	for (unsigned i = 0; i < policy->nr_rules; i++)
 		put_rule(out, &policy->rules[i]);
 	fprintf(out, "%selse: ", policy->nr_rules ? "" : "no rules; ");

@@ -71,7 +71,7 @@ static int find_arm(struct cp_report *report, const struct cp_record *record,
 
 	arm->arm = record->arm;
 	snprintf(arm->dma, sizeof(arm->dma), "%s", record->provenance.dma);
-	arm->simulated = !strcmp(arm->dma, "modelled");
+	arm->simulated = cp_record_harness(record);
 	*ret_arm = (unsigned)(report->nr_arms - 1);
 	return 0;
 }

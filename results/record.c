@@ -52,15 +52,26 @@ static bool spec_is(const char *spec, const char *name)
 	return len == strlen(name) && !memcmp(spec, name, len);
 }
 
-/* Engines that move no data: what they were given is counted as simulated. "fault" moves
- * what the engine behind it moves. */
-static bool engine_simulates(const struct cp_record *record)
+/* The engine that moved the bytes, or did not: "fault" moves what the one behind it moves.
+ */
+static const char *engine_of(const struct cp_record *record)
 {
 	const char *dma = record->proof.dma[0] ? record->proof.dma : record->arm.dma;
 
 	if (spec_is(dma, "fault") && dma[strlen("fault")])
 		dma += strlen("fault") + 1;
-	return spec_is(dma, "null") || spec_is(dma, "model");
+	return dma;
+}
+
+bool cp_record_harness(const struct cp_record *record)
+{
+	return spec_is(engine_of(record), "null");
+}
+
+/* Engines that move no data: what they were given is counted as simulated. */
+static bool engine_simulates(const struct cp_record *record)
+{
+	return cp_record_harness(record) || spec_is(engine_of(record), "model");
 }
 
 static bool prove_persistent(const struct cp_record *record, char *buf, size_t size)

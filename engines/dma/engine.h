@@ -11,6 +11,7 @@
 extern const struct cp_dma_ops cp_dma_sw_ops;
 extern const struct cp_dma_ops cp_dma_null_ops;
 extern const struct cp_dma_ops cp_dma_fault_ops;
+extern const struct cp_dma_ops cp_dma_model_ops;
 
 #define CP_DMA_RING_DEFAULT 256U
 #define CP_DMA_RING_MAX	    16384U

@@ -13,6 +13,7 @@
 static const struct cp_dma_ops *const engines[] = {
 	&cp_dma_sw_ops,
 	&cp_dma_null_ops,
+	&cp_dma_model_ops,
 	&cp_dma_fault_ops,
 };
 

@@ -2,8 +2,8 @@
 /* What the learner takes, refuses and reports. */
 #include "policies/t/world.h"
 
-/* Description: failed and modelled records are left out and counted; so are those with
- * verify on and those without a metric the objective needs. */
+/* Description: failed records and those of null are left out and counted; so are those
+ * with verify on and those without a metric the objective needs. */
 static void test_counts(void **state)
 {
 	struct cp_learn *learn = new_learn("balanced");
@@ -18,6 +18,7 @@ static void test_counts(void **state)
 	add(learn, &record);
 	make_record(&cpu, 65536, 1, 1.0, 1.0, &record);
 	snprintf(record.provenance.dma, CP_WORD_MAX, "modelled");
+	snprintf(record.arm.dma, sizeof(record.arm.dma), "null");
 	add(learn, &record);
 	make_record(&cpu, 65536, 2, 1.0, 1.0, &record);
 	record.metrics[CP_METRIC_CPU_NS] = record.metrics[CP_METRIC_CPU_PCT] = NAN;
@@ -52,7 +53,8 @@ static void test_mixed_sources(void **state)
 		const char *what, *value, *a, *b;
 	} cases[] = {{"host", "g", "'h'", "'g'"},
 		     {"media", "emulated", "'native'", "'emulated'"},
-		     {"dma", "hardware", "'software'", "'hardware'"}};
+		     {"dma", "hardware", "'software'", "'hardware'"},
+		     {"dma", "modelled", "'software'", "'modelled'"}};
 	const struct curve dma = {"offload", "mq", "dma", "", 600, 0.1, 600, 0.1, 0, 0};
 
 	(void)state;
@@ -75,6 +77,46 @@ static void test_mixed_sources(void **state)
 		assert_non_null(strstr(err.msg, cases[i].b));
 		cp_learn_free(learn);
 	}
+}
+
+static void has_what_if(void *ctx, const char *text)
+{
+	*(bool *)ctx |= strstr(text, "the policy is a what-if") != NULL;
+}
+
+/* Description: records of a modelled engine are learned with the CPU's; the policy and a
+ * note say that they are modelled. */
+static void test_modelled(void **state)
+{
+	static const struct curve model = {"model", "mq",  "dma", "", 20000,
+					   0.05,    20000, 0.05,  0,  0};
+	const struct curve *const curves[] = {&cpu, &model};
+	struct cp_learn *learn = new_learn("throughput");
+	struct cp_policy policy;
+	bool noted = false;
+
+	(void)state;
+	for (uint32_t n = 0; n < 6; n++)
+		for (size_t i = 0; i < NR_SIZES * 2; i++) {
+			struct cp_record record;
+
+			make_record(curves[i % 2], sizes[i / 2], n, 1 + 0.001 * n, 1.0,
+				    &record);
+			if (i % 2) {
+				snprintf(record.arm.dma, sizeof(record.arm.dma),
+					 "model:bw=20g");
+				snprintf(record.provenance.dma, CP_WORD_MAX, "modelled");
+			}
+			add(learn, &record);
+		}
+	assert_int_equal(solve(learn, &policy), 2);
+	assert_string_equal(policy.dma, "modelled");
+	assert_string_equal(policy.rules[0].sizes[0].act.path, "cpu");
+	assert_string_equal(policy.rules[0].sizes[1].act.path, "dma");
+	cp_learn_notes(learn, has_what_if, &noted);
+	assert_true(noted);
+	cp_policy_free(&policy);
+	cp_learn_free(learn);
 }
 
 /* Description: each load's rule ends at the geometric middle to the next one measured and
@@ -411,6 +453,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_mixed_sources),
+		cmocka_unit_test(test_modelled),
 		cmocka_unit_test(test_load_ranges),
 		cmocka_unit_test(test_conflicts),
 		cmocka_unit_test(test_parting_filter),

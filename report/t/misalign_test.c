@@ -31,6 +31,7 @@ static void put(struct setup *setup, const char *rw, const char *arm, uint32_t n
 	fixture_record(&record, &fixture_quick, &like, rw, 4096, 1, sample, &state);
 	if (strcmp(arm, "null") == 0) {
 		snprintf(record.provenance.dma, CP_WORD_MAX, "modelled");
+		snprintf(record.arm.dma, sizeof(record.arm.dma), "null");
 		snprintf(record.arm.path, CP_WORD_MAX, "dma");
 	}
 	record.context.misalign_near = near;

@@ -512,9 +512,34 @@ static void test_failed(void **state)
 	assert_true(cp_record_failed(&r, buf, sizeof(buf)));
 }
 
+/* Description: the figures of null are the harness's, and those of no other engine. */
+static void test_harness(void **state)
+{
+	static const struct {
+		const char *asked, *was;
+		bool harness;
+	} cases[] = {
+		{"null", "null", true},	   {"null:delay=5us", "", true},
+		{"model", "model", false}, {"model:bw=2g", "", false},
+		{"auto", "sw/nt", false},  {"none", "", false},
+		{"nullify", "", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_record record;
+
+		cp_record_init(&record);
+		snprintf(record.arm.dma, sizeof(record.arm.dma), "%s", cases[i].asked);
+		snprintf(record.proof.dma, sizeof(record.proof.dma), "%s", cases[i].was);
+		assert_int_equal(cp_record_harness(&record), cases[i].harness);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_harness),
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_key_order),
 		cmocka_unit_test(test_defaults),

@@ -128,17 +128,35 @@ records() {
 	[[ $output == *"'software' and 'hardware'"* ]]
 }
 
-# Description: failed and modelled samples are left out and counted.
+# Description: failed samples and those of the null engine are left out and counted.
 @test "learn: failed and modelled samples" {
 	records 500 20000 >"$dir/r.jsonl"
 	{
 		cat "$dir/r.jsonl"
 		sed -n '1s/}}$/},"failed":"no"}/p' "$dir/r.jsonl" | sed 's/"sample":0/"sample":7/'
-		sed -n '2s/software/modelled/p' "$dir/r.jsonl" | sed 's/"sample":0/"sample":8/'
+		sed -n '2s/software/modelled/;2s/"dma":"sw"/"dma":"null"/p' "$dir/r.jsonl" | sed 's/"sample":0/"sample":8/'
 	} >"$dir/all.jsonl"
 	run "$copypath" learn "$dir/all.jsonl" -o "$dir/p.yaml"
 	[ "$status" -eq 0 ]
 	[[ $output == *"24 samples, 1 failed"*"1 modelled"* ]]
+}
+
+# Description: a modelled engine is learned beside the CPU, and learn, explain and emit say that
+# the policy is a what-if; with a software engine beside it, it is refused.
+@test "learn: a modelled engine" {
+	records 500 20000 h modelled | sed 's/"dma":"sw"/"dma":"model:bw=20g"/' >"$dir/m.jsonl"
+	run "$copypath" learn "$dir/m.jsonl" -o "$dir/p.yaml"
+	[ "$status" -eq 0 ]
+	[[ $output == *"warning: the DMA engine is modelled: no byte was moved"*"24 samples;"* ]]
+	grep -q 'dma: modelled' "$dir/p.yaml"
+	run "$copypath" explain "$dir/p.yaml"
+	[[ $output == *"DMA engine modelled"*"a what-if: no byte was moved"* ]]
+	run "$copypath" emit "$dir/p.yaml" --for modprobe
+	[[ $output == *"# warning: the DMA figures are of a modelled engine"* ]]
+	records 500 20000 | sed 's/"run":"r"/"run":"s"/' >"$dir/sw.jsonl"
+	run "$copypath" learn "$dir/m.jsonl" "$dir/sw.jsonl"
+	[ "$status" -eq 4 ]
+	[[ $output == *"'modelled' and 'software' of dma"* ]]
 }
 
 # Description: objectives are named or given as terms; what is neither is a usage error.

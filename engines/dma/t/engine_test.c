@@ -66,6 +66,7 @@ static void engines_are_found(void **state)
 		{"auto", "sw", NULL},
 		{"auto:x=1", NULL, "'x'"},
 		{"nul", NULL, "unknown dma engine 'nul'; expected 'null'"},
+		{"model:setup=1us", "model", NULL},
 		{"zzzzzz", NULL, "or auto"},
 		{"none", NULL, "unknown dma engine 'none'"},
 	};
