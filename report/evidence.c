@@ -194,6 +194,15 @@ static bool any_dma(const struct cp_report *report, const char *dma)
 	return false;
 }
 
+static bool any_modelled(const struct cp_report *report, bool null)
+{
+	for (size_t i = 0; i < report->nr_arms; i++)
+		if (!strcmp(report->arms[i].dma, "modelled") &&
+		    report->arms[i].simulated == null)
+			return true;
+	return false;
+}
+
 void cp_report_reality_write(const struct cp_report *report, struct cp_report_doc *doc)
 {
 	doc->ops->card(doc, "What is real and what is not");
@@ -224,10 +233,14 @@ void cp_report_reality_write(const struct cp_report *report, struct cp_report_do
 				   "DMA: software. A helper thread copies, and its CPU "
 				   "time is counted; a hardware engine would not have "
 				   "that cost.");
-	if (any_dma(report, "modelled"))
+	if (any_modelled(report, true))
 		cp_report_doc_item(doc,
 				   "Modelled: the null engine moves nothing. Its figures "
 				   "are the harness's own cost, never a choice.");
+	if (any_modelled(report, false))
+		cp_report_doc_item(
+			doc, "DMA: modelled, by the figures in the arm's settings. What "
+			     "is marked so is no measurement of any engine.");
 	if (any_dma(report, "external"))
 		cp_report_doc_item(doc, "External: measured by a driver of the user's.");
 	doc->ops->list(doc, false);
