@@ -49,7 +49,7 @@ struct cp_report_arm {
 	char dma[CP_WORD_MAX];	      /* provenance */
 	char label[REPORT_LABEL_MAX]; /* visible, unique in the report */
 	unsigned place;		      /* order of first sight, while collecting */
-	bool simulated;		      /* null: the harness's own cost, never a choice */
+	bool simulated;		      /* null: the harness's own cost */
 };
 
 struct cp_report_cell {

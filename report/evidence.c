@@ -189,16 +189,15 @@ void cp_report_machine_write(const struct cp_report *report, struct cp_report_do
 static bool any_dma(const struct cp_report *report, const char *dma)
 {
 	for (size_t i = 0; i < report->nr_arms; i++)
-		if (!strcmp(report->arms[i].dma, dma))
+		if (!report->arms[i].simulated && !strcmp(report->arms[i].dma, dma))
 			return true;
 	return false;
 }
 
-static bool any_modelled(const struct cp_report *report, bool null)
+static bool any_null(const struct cp_report *report)
 {
 	for (size_t i = 0; i < report->nr_arms; i++)
-		if (!strcmp(report->arms[i].dma, "modelled") &&
-		    report->arms[i].simulated == null)
+		if (report->arms[i].simulated)
 			return true;
 	return false;
 }
@@ -233,14 +232,15 @@ void cp_report_reality_write(const struct cp_report *report, struct cp_report_do
 				   "DMA: software. A helper thread copies, and its CPU "
 				   "time is counted; a hardware engine would not have "
 				   "that cost.");
-	if (any_modelled(report, true))
+	if (any_null(report))
 		cp_report_doc_item(doc,
 				   "Modelled: the null engine moves nothing. Its figures "
 				   "are the harness's own cost, never a choice.");
-	if (any_modelled(report, false))
-		cp_report_doc_item(
-			doc, "DMA: modelled, by the figures in the arm's settings. What "
-			     "is marked so is no measurement of any engine.");
+	if (any_dma(report, "modelled"))
+		cp_report_doc_item(doc,
+				   "DMA: modelled. A device of given speed in virtual "
+				   "time; no byte was moved and no memory was busy. A "
+				   "what-if, not a measurement.");
 	if (any_dma(report, "external"))
 		cp_report_doc_item(doc, "External: measured by a driver of the user's.");
 	doc->ops->list(doc, false);

@@ -416,7 +416,7 @@ manifest() {
 	run grep -hc 'bio-' "$out/tables/requests.csv" "$out/tables/phases.csv"
 	[ "$output" = $'0\n0' ]
 	grep -q "LABEL\[4\] = 'what-if (modelled)'" "$out/figures/bandwidth-1.gp"
-	grep -q 'DMA: modelled, by the figures in the arm' "$out/index.html"
+	grep -q 'DMA: modelled. A device of given speed' "$out/index.html"
 	# records from before have no phases and no counters, and no section of them
 	records quick
 	report "$dir/quick" -o "$out"
