@@ -149,6 +149,10 @@ static int add_metrics(struct cp_report_cell *cell, const double *m, struct cp_e
 					   : NAN,
 		[VALUE_P50] = m[CP_METRIC_LAT_P50],
 		[VALUE_P99] = m[CP_METRIC_LAT_P99],
+		[VALUE_DMA_PREPARE] = m[CP_METRIC_DMA_PREPARE],
+		[VALUE_DMA_SUBMIT] = m[CP_METRIC_DMA_SUBMIT],
+		[VALUE_DMA_WAIT] = m[CP_METRIC_DMA_WAIT],
+		[VALUE_DMA_COMPLETE] = m[CP_METRIC_DMA_COMPLETE],
 	};
 	int rc = 0;
 
@@ -198,6 +202,24 @@ static void add_copy(struct cp_report_cell *cell, const char *copy)
 			 used ? "; " : "", copy);
 }
 
+static void add_proof(struct cp_proof *sums, const struct cp_proof *proof)
+{
+	sums->bytes_cpu += proof->bytes_cpu;
+	sums->bytes_dma += proof->bytes_dma;
+	sums->bytes_simulated += proof->bytes_simulated;
+	sums->bytes_fallback += proof->bytes_fallback;
+	sums->bytes_split += proof->bytes_split;
+	sums->fallback.no_channel += proof->fallback.no_channel;
+	sums->fallback.ring_full += proof->fallback.ring_full;
+	sums->fallback.error += proof->fallback.error;
+	sums->fallback.too_many_segments += proof->fallback.too_many_segments;
+	sums->queue.requests += proof->queue.requests;
+	sums->queue.merged += proof->queue.merged;
+	sums->queue.transactions += proof->queue.transactions;
+	sums->queue.split += proof->queue.split;
+	sums->queue.crossed += proof->queue.crossed;
+}
+
 int cp_report_add_record(struct cp_report *report, const struct cp_record *record,
 			 struct cp_err *err)
 {
@@ -233,6 +255,7 @@ int cp_report_add_record(struct cp_report *report, const struct cp_record *recor
 	else if (strcmp(cell->copy, record->proof.copy) != 0)
 		cell->copy[0] = '\0';
 	add_copy(cell, record->proof.copy);
+	add_proof(&cell->sums, &record->proof);
 	cell->n++;
 	return add_metrics(cell, record->metrics, err);
 }

@@ -13,6 +13,7 @@
 #include "engines/policy.h"
 #include "policies/learn.h"
 #include "report/report.h"
+#include "results/published_dma.h"
 #include "results/record.h"
 #include "results/run.h"
 
@@ -26,6 +27,11 @@ enum cp_report_value {
 	VALUE_IOPS_CPU,	  /* I/Os per second of the submitters' CPU time */
 	VALUE_P50,	  /* ns */
 	VALUE_P99,	  /* ns */
+	/* ns: where the time of an offloaded I/O went */
+	VALUE_DMA_PREPARE,
+	VALUE_DMA_SUBMIT,
+	VALUE_DMA_WAIT,
+	VALUE_DMA_COMPLETE,
 	VALUE_NR,
 };
 
@@ -57,6 +63,9 @@ struct cp_report_cell {
 				   differ */
 	char copies[REPORT_LABEL_MAX]; /* all that samples copied with, "a; b" */
 	struct cp_report_stat values[VALUE_NR];
+	/* bytes, fallbacks and counters of the queue, summed over its samples; no other
+	 * member is set */
+	struct cp_proof sums;
 	/* the same with nothing misaligned, where this one is and that was measured */
 	const struct cp_report_cell *aligned;
 	/* from the learner; NaN and false where it did not take the cell */
@@ -105,7 +114,9 @@ struct cp_report {
 	size_t nr_failures;
 	uint64_t *sample_keys; /* for duplicates */
 	size_t nr_sample_keys;
-	struct cp_report_attrs *attrs; /* owned; NULL: no more than one attribute */
+	struct cp_report_attrs *attrs;	   /* owned; NULL: no more than one attribute */
+	struct cp_published_dma published; /* of CPU beside DMA */
+	bool has_published;
 
 	struct cp_learn *learn; /* NULL: the learner refused, see judge_note */
 	char judge_note[CP_ERR_MSG_MAX];

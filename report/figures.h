@@ -10,7 +10,13 @@
 #include "report/data.h"
 #include "report/files.h"
 
-enum cp_report_figure_kind { FIGURE_BANDWIDTH, FIGURE_CPU, FIGURE_MAP, FIGURE_ATTRS };
+enum cp_report_figure_kind {
+	FIGURE_BANDWIDTH,
+	FIGURE_CPU,
+	FIGURE_MAP,
+	FIGURE_ATTRS,
+	FIGURE_PHASES
+};
 
 struct cp_report_figure {
 	enum cp_report_figure_kind kind;
@@ -67,6 +73,9 @@ int cp_report_figure_panels(const struct cp_report *report,
 int cp_report_figure_attrs(const struct cp_report *report,
 			   struct cp_report_figures *figures,
 			   struct cp_report_files *files, struct cp_err *err);
+int cp_report_figure_phases(const struct cp_report *report,
+			    struct cp_report_figures *figures,
+			    struct cp_report_files *files, struct cp_err *err);
 int cp_report_figure_map(const struct cp_report *report,
 			 struct cp_report_figures *figures, struct cp_report_files *files,
 			 struct cp_err *err);

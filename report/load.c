@@ -165,6 +165,24 @@ static int read_all(struct cp_report *report, struct cp_err *err)
 	return 0;
 }
 
+/* Only where it can stand beside something. */
+static void read_published(struct cp_report *report)
+{
+	const char *path = report->opts->published_dma;
+	bool offloaded = false;
+	struct cp_err why;
+
+	for (size_t i = 0; i < report->nr_arms; i++)
+		offloaded = offloaded || (!strcmp(report->arms[i].arm.path, "dma") &&
+					  !report->arms[i].simulated);
+	if (!path || !offloaded)
+		return;
+	report->has_published = !cp_published_dma_read(path, &report->published, &why);
+	if (!report->has_published)
+		cp_report_warn(report, "the published figures are not shown: %s",
+			       why.msg);
+}
+
 int cp_report_load(const struct cp_report_opts *opts, struct cp_report **ret,
 		   struct cp_err *err)
 {
@@ -185,6 +203,8 @@ int cp_report_load(const struct cp_report_opts *opts, struct cp_report **ret,
 		rc = cp_report_finish_cells(report, err);
 	if (!rc)
 		rc = cp_report_attrs_find(report, err);
+	if (!rc)
+		read_published(report);
 	if (rc) {
 		cp_report_free(report);
 		return rc;

@@ -12,20 +12,38 @@
 
 #define INTERVAL_LEVEL 0.95
 
+/* Has the arm to say what its DMA is? What is modelled always, the rest where they
+ * differ; null is grey, and every figure says of it what it is. */
+static bool tells_dma(const struct cp_report *report, const struct cp_report_arm *arm)
+{
+	if (arm->simulated || !strcmp(arm->dma, "none"))
+		return false;
+	for (size_t i = 0; i < report->nr_arms; i++) {
+		const struct cp_report_arm *other = &report->arms[i];
+
+		if (!other->simulated && strcmp(other->dma, "none") != 0 &&
+		    strcmp(other->dma, arm->dma) != 0)
+			return true;
+	}
+	return !strcmp(arm->dma, "modelled");
+}
+
 /* A label of its own for each arm, since two runs may give one name to different arms. */
 static void label_arm(const struct cp_report *report, struct cp_report_arm *arm)
 {
 	unsigned same = 1;
-	char name[REPORT_LABEL_MAX - 16];
+	char name[REPORT_LABEL_MAX - 64], dma[CP_WORD_MAX + 4] = "";
 
 	for (size_t i = 0; &report->arms[i] < arm; i++)
 		same += !strcmp(report->arms[i].arm.name, arm->arm.name);
 	cp_text_visible(arm->arm.name[0] ? arm->arm.name : "(no name)", 64, name,
 			sizeof(name));
+	if (tells_dma(report, arm))
+		snprintf(dma, sizeof(dma), " (%s)", arm->dma);
 	if (same > 1)
-		snprintf(arm->label, sizeof(arm->label), "%s #%u", name, same);
+		snprintf(arm->label, sizeof(arm->label), "%s #%u%s", name, same, dma);
 	else
-		snprintf(arm->label, sizeof(arm->label), "%s", name);
+		snprintf(arm->label, sizeof(arm->label), "%s%s", name, dma);
 }
 
 static int by_u64(const void *a, const void *b)

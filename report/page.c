@@ -6,7 +6,7 @@
 
 #include "policies/objective.h"
 #include "report/escape.h"
-#include "report/page.h"
+#include "report/offload.h"
 
 static const char *const figure_titles[] = {
 	[FIGURE_BANDWIDTH] = "Bandwidth by block size",
@@ -170,8 +170,10 @@ int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc
 	rc = cp_report_attrs_write(page, doc, err);
 	for (int kind = FIGURE_BANDWIDTH; kind <= FIGURE_MAP && !rc; kind++)
 		rc = put_figures(page, doc, (enum cp_report_figure_kind)kind, err);
-	doc->ops->section(doc, "CPU beside DMA");
-	doc->ops->pre(doc, page->seed_table);
+	cp_report_offload_write(page, doc);
+	if (!rc)
+		rc = cp_report_phases_write(page, doc, err);
+	put_table(page, doc, TABLE_REQUESTS, "Requests");
 	put_table(page, doc, TABLE_MISALIGN, "Misaligned buffers");
 	if (cp_report_table_rows(&page->tables[TABLE_MISALIGN_CPU]))
 		doc->ops->table(doc, &page->tables[TABLE_MISALIGN_CPU]);

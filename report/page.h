@@ -18,6 +18,9 @@ enum cp_report_table_id {
 	TABLE_MACHINE,	  /* environment and fingerprint */
 	TABLE_MISALIGN_CPU,
 	TABLE_MISALIGN, /* bandwidth of misaligned buffers beside aligned ones */
+	TABLE_OFFLOAD,	/* CPU beside DMA, and as published */
+	TABLE_PHASES,	/* where an offloaded I/O's time goes */
+	TABLE_REQUESTS, /* merged, split, crossed, fallen back */
 	TABLE_NR,
 };
 

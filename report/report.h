@@ -29,9 +29,11 @@ struct cp_report_opts {
 	const char *default_policy; /* file whose regret is shown too; NULL: none */
 	const char *published; /* table of cache attributes (results/published.h); NULL:
 				  none */
-	const char *title;     /* NULL: the runs' names */
-	const char *plots_dir; /* where the gnuplot scripts are */
-	const char *command;   /* the command that makes this report again */
+	const char *published_dma; /* table of CPU beside DMA (results/published_dma.h);
+				      NULL: none */
+	const char *title;	   /* NULL: the runs' names */
+	const char *plots_dir;	   /* where the gnuplot scripts are */
+	const char *command;	   /* the command that makes this report again */
 	void (*warn)(void *ctx, const char *text); /* may be NULL */
 	void *ctx;
 };

@@ -11,51 +11,34 @@
 #include <string.h>
 
 #include "engines/base/units.h"
-#include "report/data.h"
 #include "report/escape.h"
 #include "report/misalign.h"
+#include "report/offload.h"
 
 #define MB	    1e6
 #define SHOWN_CHARS 40
 
-/* The fastest arm that copies this way among cells of one context. */
-static const struct cp_report_cell *fastest(const struct cp_report *report,
-					    const struct cp_report_cell *cells, size_t nr,
-					    const char *path)
+/* "7631 MB/s 99.7% CPU", three digits of the CPU as it has them; NaN: not known. */
+static void figure_words(double bytes_per_s, double pct, char *buf, size_t size)
 {
-	const struct cp_report_cell *best = NULL;
-
-	for (size_t i = 0; i < nr; i++) {
-		const struct cp_report_arm *arm = &report->arms[cells[i].arm];
-
-		if (arm->simulated || strcmp(arm->arm.path, path) != 0 ||
-		    !cells[i].values[VALUE_BW].n)
-			continue;
-		if (!best ||
-		    cells[i].values[VALUE_BW].median > best->values[VALUE_BW].median)
-			best = &cells[i];
-	}
-	return best;
-}
-
-/* "7631 MB/s 99.7% CPU", three digits of the CPU as it has them. */
-static void figures(const struct cp_report_cell *cell, char *buf, size_t size)
-{
+	double mb = bytes_per_s / MB;
 	char bw[32], cpu[32];
 
-	if (!cell) {
-		snprintf(buf, size, "not measured");
-		return;
-	}
-	double mb = cell->values[VALUE_BW].median / MB;
-	double pct = cell->values[VALUE_CPU].median;
-
 	snprintf(bw, sizeof(bw), "%.*f MB/s", mb < 100 ? 1 : 0, mb);
-	if (!cell->values[VALUE_CPU].n)
+	if (!isfinite(pct))
 		snprintf(cpu, sizeof(cpu), "CPU unknown");
 	else
 		snprintf(cpu, sizeof(cpu), "%.*f%% CPU", pct < 1000 ? 1 : 0, pct);
 	snprintf(buf, size, "%10s %11s", bw, cpu);
+}
+
+static void figures(const struct cp_report_cell *cell, char *buf, size_t size)
+{
+	if (cell)
+		figure_words(cell->values[VALUE_BW].median,
+			     cell->values[VALUE_CPU].median, buf, size);
+	else
+		snprintf(buf, size, "not measured");
 }
 
 static void put_arm(const struct cp_report *report, const struct cp_report_cell *cell,
@@ -75,6 +58,26 @@ static void put_arm(const struct cp_report *report, const struct cp_report_cell 
 	else
 		fprintf(out, "  %s is %s: %s DMA, %s\n", what, name, arm->dma,
 			arm->arm.queue_mode);
+}
+
+/* The same of the published table, below: "published: 7631 MB/s 99.7% CPU ...". */
+static void put_published(const struct cp_report *report,
+			  const struct cp_context *context, FILE *out)
+{
+	char text[2][64];
+
+	for (int dma = 0; dma < 2; dma++) {
+		const struct cp_published_dma_row *row =
+			report->has_published
+				? cp_published_dma_find(&report->published, context, dma)
+				: NULL;
+
+		if (!row)
+			return;
+		figure_words(row->bw_bytes_per_s, row->cpu_pct, text[dma],
+			     sizeof(text[dma]));
+	}
+	fprintf(out, "published: %-22s  published: %s\n", text[0], text[1]);
 }
 
 /* Which arms a block's figures are of; one line where both directions have the same. */
@@ -137,7 +140,7 @@ static const struct cp_report_cell *find_context(const struct cp_report *report,
 static void put_block(const struct cp_report *report, const struct cp_report_cell *like,
 		      FILE *out)
 {
-	static const char *const words[] = {"Read: ", "Write:"};
+	static const char *const dirs[] = {"Read: ", "Write:"};
 	const struct cp_report_cell *arms[2][2] = {{NULL}};
 	const struct cp_context *context = &like->context;
 	char bs[24], cpu[64], dma[64];
@@ -153,13 +156,14 @@ static void put_block(const struct cp_report *report, const struct cp_report_cel
 
 		if (!cells)
 			continue;
-		arms[d][0] = fastest(report, cells, nr, "cpu");
-		arms[d][1] = fastest(report, cells, nr, "dma");
+		arms[d][0] = cp_report_fastest(report, cells, nr, "cpu");
+		arms[d][1] = cp_report_fastest(report, cells, nr, "dma");
 		if (!arms[d][0] && !arms[d][1])
 			continue;
 		figures(arms[d][0], cpu, sizeof(cpu));
 		figures(arms[d][1], dma, sizeof(dma));
-		fprintf(out, "CPU %s %-22s  DMA %s %s\n", words[d], cpu, words[d], dma);
+		fprintf(out, "CPU %s %-22s  DMA %s %s\n", dirs[d], cpu, dirs[d], dma);
+		put_published(report, &cells->context, out);
 	}
 	put_arms(report, arms[0][0], arms[1][0], "CPU", out);
 	put_arms(report, arms[0][1], arms[1][1], "DMA", out);
@@ -209,6 +213,7 @@ void cp_report_text(const struct cp_report *report, FILE *out)
 {
 	const struct cp_report_cell *before = NULL;
 	bool apart = false;
+	char who[256];
 
 	fprintf(out, "Medians; MB = 10^6 bytes; %% of one CPU, all threads counted.\n"
 		     "CPU: the CPU arm with the most bandwidth; DMA: likewise.\n");
@@ -223,6 +228,11 @@ void cp_report_text(const struct cp_report *report, FILE *out)
 		put_block(report, cell, out);
 		before = cell;
 	}
+	if (before && report->has_published)
+		fprintf(out,
+			"\npublished: %.48s:\nanother machine, kernel and (hardware) DMA "
+			"engine.\n",
+			cp_text_visible(report->published.who, 48, who, sizeof(who)));
 	if (!before)
 		fputs("\nno sample that moved data\n", out);
 	if (apart)

@@ -7,7 +7,7 @@
 
 #include "engines/base/units.h"
 #include "report/misalign.h"
-#include "report/page.h"
+#include "report/offload.h"
 
 #define WHERE_MAX 400
 
@@ -288,6 +288,9 @@ int cp_report_tables_make(const struct cp_report *report, struct cp_report_table
 		[TABLE_MACHINE] = make_machine,
 		[TABLE_MISALIGN] = cp_report_misalign_make,
 		[TABLE_MISALIGN_CPU] = cp_report_misalign_cpu_make,
+		[TABLE_OFFLOAD] = cp_report_offload_table,
+		[TABLE_PHASES] = cp_report_phases_table,
+		[TABLE_REQUESTS] = cp_report_requests_table,
 	};
 
 	for (int t = 0; t < TABLE_NR; t++)

@@ -207,8 +207,14 @@ static void print_parts(const char *kind, const json_t *list)
 		char extra[160] = "";
 
 		if (json_is_true(json_object_get(part, "usable")) && provenance)
-			snprintf(extra, sizeof(extra), ", %s%s%s", provenance,
-				 why ? ": " : "", why ? why : "");
+			snprintf(extra, sizeof(extra), ", %s%s%s%s%s", provenance,
+				 why ? ": " : "", why ? why : "",
+				 json_is_false(json_object_get(part, "moves_data"))
+					 ? ", moves no data"
+					 : "",
+				 json_is_false(json_object_get(part, "irq"))
+					 ? ", completion poll only"
+					 : "");
 		else if (json_is_true(json_object_get(part, "usable")) && persistent)
 			snprintf(extra, sizeof(extra), ", %s",
 				 json_is_false(persistent)
@@ -311,6 +317,29 @@ static void print_bars(const json_t *bars)
 	       nr - usable);
 }
 
+/* "dsa0/wq0.0   usable, enabled user dedicated queue of 16 descriptors, node 0". */
+static void print_queues(const json_t *list)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *queue = json_array_get(list, i);
+		const json_t *size = json_object_get(queue, "size");
+		const json_t *node = json_object_get(queue, "node");
+		bool usable = json_is_true(json_object_get(queue, "usable"));
+		char name[80];
+
+		snprintf(name, sizeof(name), "%s/%s", text_of(queue, "device"),
+			 text_of(queue, "name"));
+		printf("%-13s %-13s %s: %s, type %s, %s", "work queue", name,
+		       usable ? "usable" : "no", text_of(queue, "state"),
+		       text_of(queue, "type"), text_of(queue, "mode"));
+		if (json_is_integer(size))
+			printf(", size %lld", (long long)json_integer_value(size));
+		if (json_is_integer(node))
+			printf(", node %lld", (long long)json_integer_value(node));
+		printf("%s%s\n", usable ? "" : "; ", usable ? "" : text_of(queue, "why"));
+	}
+}
+
 static void print_all(const json_t *root)
 {
 	const json_t *perf = json_object_get(root, "perf");
@@ -327,6 +356,7 @@ static void print_all(const json_t *root)
 	print_attr_media(json_object_get(root, "attrs"), json_object_get(media, "kinds"));
 	print_bars(json_object_get(root, "bars"));
 	print_parts("dma", json_object_get(root, "dma"));
+	print_queues(json_object_get(root, "work_queues"));
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		const json_t *event = json_object_get(perf, events[i]);
 
@@ -358,12 +388,13 @@ static enum cp_exit run(int argc, char **argv)
 		return cp_cmd_usage("probe", "unexpected '%s'; expected no operand",
 				    argv[optind]);
 	json_t *root = json_pack(
-		"{s:i,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1,
-		"kind", "probe", "copypath", CP_VERSION_STRING, "fio", cp_probe_fio(),
+		"{s:i,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema",
+		1, "kind", "probe", "copypath", CP_VERSION_STRING, "fio", cp_probe_fio(),
 		"host", cp_probe_host(), "copy", cp_probe_copy(), "flush",
 		cp_probe_flush(), "media", cp_probe_media(), "pmem", cp_probe_pmem(),
 		"attrs", cp_probe_attrs(), "bars", cp_probe_bars(), "dma", cp_probe_dma(),
-		"perf", cp_probe_perf(), "fingerprint", cp_probe_fingerprint());
+		"work_queues", cp_probe_work_queues(), "perf", cp_probe_perf(),
+		"fingerprint", cp_probe_fingerprint());
 	if (!root) {
 		struct cp_err err = {CP_EXIT_INTERNAL, "not enough memory"};
 

@@ -14,8 +14,9 @@ json_t *cp_probe_media(void); /* media, and persistent memory of this machine */
 json_t *cp_probe_pmem(void);  /* regions, namespaces and dax devices of the kernel */
 json_t *cp_probe_attrs(void); /* cache attributes, each with what it is on each media */
 json_t *cp_probe_bars(void);  /* BARs of PCI devices that are memory */
-json_t *cp_probe_dma(void);   /* engines, and DMA hardware without one */
-json_t *cp_probe_perf(void);  /* performance counters */
+json_t *cp_probe_dma(void);   /* engines, and channels of the kernel that none drives */
+json_t *cp_probe_work_queues(void); /* of Intel DSA, each with its state */
+json_t *cp_probe_perf(void);	    /* performance counters */
 /* Of media anon with the engines of this machine; null when it cannot be told. */
 json_t *cp_probe_fingerprint(void);
 

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What can serve an I/O here: copy kernels, media, attributes, DMA engines. */
+/* What can serve an I/O here: copy kernels, cache flushes, media. */
 #include "bench/cmd/probe.h"
 
 #include <glob.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engines/copy/copy.h"
 #include "engines/copy/flush.h"
-#include "engines/dma/channel.h"
 #include "engines/media/media.h"
-#include "engines/media/sysfs.h"
 
 /* A name that stands for another kernel: for which, by direction and size. stands_for is
  * what it is at 64k. */
@@ -153,25 +150,6 @@ static json_t *names_of(const char *pattern)
 	return list;
 }
 
-/* Their NUMA nodes in the same order, null where sysfs does not say. */
-static json_t *nodes_of(const char *pattern)
-{
-	json_t *list = json_array();
-	char real[PATH_MAX];
-	glob_t found;
-
-	if (glob(pattern, 0, NULL, &found))
-		return list;
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		int node = realpath(found.gl_pathv[i], real) ? cp_sysfs_node(real) : -1;
-
-		json_array_append_new(list,
-				      node < 0 ? json_null() : json_integer(node));
-	}
-	globfree(&found);
-	return list;
-}
-
 json_t *cp_probe_media(void)
 {
 	json_t *list = json_array();
@@ -193,46 +171,4 @@ json_t *cp_probe_media(void)
 	}
 	return json_pack("{s:o,s:o}", "kinds", list, "pmem_namespaces",
 			 names_of("/sys/bus/nd/devices/namespace*"));
-}
-
-/* DMA hardware that Linux knows; no engine of this version drives it. */
-static void add_hardware(json_t *list, const char *name, const char *pattern,
-			 const char *where)
-{
-	json_t *found = names_of(pattern), *nodes = nodes_of(pattern);
-	size_t nr = json_array_size(found);
-	char why[256];
-
-	if (nr)
-		snprintf(why, sizeof(why),
-			 "%zu in %s (first: %.100s), but this version has no engine for "
-			 "it",
-			 nr, where, json_string_value(json_array_get(found, 0)));
-	else
-		snprintf(why, sizeof(why), "none in %s", where);
-	json_array_append_new(list, json_pack("{s:s,s:b,s:s,s:s,s:o,s:o}", "name", name,
-					      "usable", 0, "why", why, "provenance",
-					      "hardware", "found", found, "nodes",
-					      nodes));
-}
-
-json_t *cp_probe_dma(void)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; cp_dma_table[i]; i++) {
-		const struct cp_dma_ops *ops = cp_dma_table[i];
-		struct cp_err err = {0};
-		bool usable = !ops->probe(&err);
-
-		json_array_append_new(
-			list, json_pack("{s:s,s:s,s:b,s:o,s:s,s:b}", "name", ops->name,
-					"help", ops->help, "usable", usable, "why",
-					usable ? json_null() : json_string(err.msg),
-					"provenance", ops->traits.provenance, "moves_data",
-					ops->traits.moves_data));
-	}
-	add_hardware(list, "idxd", "/sys/bus/dsa/devices/dsa*", "/sys/bus/dsa");
-	add_hardware(list, "ioat", "/sys/class/dma/*", "/sys/class/dma");
-	return list;
 }

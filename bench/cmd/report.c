@@ -122,7 +122,7 @@ static int write_report(struct request *request, struct cp_report *report,
 
 static enum cp_exit report_run(int argc, char **argv)
 {
-	char plots[4096], policy[4096], published[4096];
+	char plots[4096], policy[4096], published[4096], published_dma[4096];
 	struct request request = {.report = {.warn = cp_cmd_warn_cb}};
 	struct cp_report *report = NULL;
 	struct cp_err err = {0};
@@ -134,12 +134,15 @@ static enum cp_exit report_run(int argc, char **argv)
 	    cp_path_join(policy, sizeof(policy), cp_cmd_data_dir(),
 			 "policies/default.yaml") ||
 	    cp_path_join(published, sizeof(published), cp_cmd_data_dir(),
-			 "results/published/elliott-2015-cache-attributes.csv"))
+			 "results/published/elliott-2015-cache-attributes.csv") ||
+	    cp_path_join(published_dma, sizeof(published_dma), cp_cmd_data_dir(),
+			 "results/published/jiang-2017-dma.csv"))
 		goto out;
 	request.report.command = command;
 	request.report.plots_dir = plots;
 	request.report.default_policy = policy;
 	request.report.published = published;
+	request.report.published_dma = published_dma;
 	code = parse(argc, argv, &request);
 	if (code)
 		goto out;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engines/base/units.h"
+#include "engines/base/yaml.h"
 
 static int copy_part(char *buf, size_t size, const char *from, size_t len)
 {
@@ -192,13 +193,42 @@ int cp_spec_pct(struct cp_spec *spec, const char *key, uint32_t max_ppm,
 	return 0;
 }
 
+/* Of "a, b, c" the word that was meant, in word; NULL: none is near. */
+static const char *nearest_of(const char *key, const char *expected, char *word,
+			      size_t size)
+{
+	const char *best = NULL;
+
+	for (const char *at = expected; *at && !best; at += strspn(at, ", ")) {
+		size_t len = strcspn(at, ",");
+
+		if (len < size) {
+			const char *const words[] = {word, NULL};
+
+			memcpy(word, at, len);
+			word[len] = '\0';
+			best = cp_nearest_word(key, words);
+		}
+		at += len;
+	}
+	return best;
+}
+
 int cp_spec_finish(const struct cp_spec *spec, const char *expected, struct cp_err *err)
 {
+	char word[sizeof(spec->keys[0].key)];
+
 	for (unsigned i = 0; i < spec->nr_keys; i++) {
-		if (!spec->keys[i].used)
-			return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-					  "%s: unknown setting '%s'; expected %s",
-					  spec->name, spec->keys[i].key, expected);
+		if (spec->keys[i].used)
+			continue;
+		const char *near =
+			nearest_of(spec->keys[i].key, expected, word, sizeof(word));
+
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "%s: unknown setting '%s'; expected %s%s%s%s",
+				  spec->name, spec->keys[i].key, expected,
+				  near ? " (did you mean '" : "", near ? near : "",
+				  near ? "'?)" : "");
 	}
 	return 0;
 }

@@ -43,7 +43,8 @@ int cp_spec_pct(struct cp_spec *spec, const char *key, uint32_t max_ppm,
 		uint32_t *value_ppm, struct cp_err *err);
 /* NULL when absent; valid as long as spec. */
 const char *cp_spec_text(struct cp_spec *spec, const char *key);
-/* Error when a key was never asked for; `expected` lists the keys for the message ("ring,
+/* Error when a key was never asked for, with the one that was meant where one is near;
+ * `expected` lists the keys for the message ("ring,
  * threads", or "none"). */
 int cp_spec_finish(const struct cp_spec *spec, const char *expected, struct cp_err *err);
 

@@ -137,7 +137,11 @@ int cp_fio_post_init(struct thread_data *td)
 		if (buf) /* one that starts behind a page border ends a page later */
 			buf[bytes - 1] = buf[bytes - 1];
 	}
-	return cp_fio_near_check(td);
+	int rc = cp_fio_near_check(td);
+
+	if (!rc)
+		cp_shared_meet(td, job->shared);
+	return rc;
 }
 
 /* The device was opened in init(), before fio's clock started. */

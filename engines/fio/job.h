@@ -60,6 +60,11 @@ int cp_fio_far_size(struct thread_data *td, struct fio_file *f);
 /* shared.c: call from the main thread, then from the jobs */
 int cp_shared_announce(struct thread_data *td, bool mq, uint64_t extent);
 int cp_shared_join(struct thread_data *td, struct cp_job *job, struct cp_err *err);
+/* From post_init(), before fio starts the job's clock: wait until all jobs of the device
+ * are here, so that the first does not end before the last has touched its memory, and
+ * then there would be no time in which all ran. Only where they run by the clock and none
+ * is to start later; ends early when fio is told to stop, and after a minute. */
+void cp_shared_meet(const struct thread_data *td, struct cp_shared *shared);
 void cp_shared_leave(struct cp_shared *shared);
 /* The file that the job's media is mapped from; "" for none. */
 const char *cp_fio_media_file(const struct thread_data *td);

@@ -12,12 +12,17 @@
 
 #include "engines/fio/job.h"
 
+#define MEET_STEP_NS 100000000 /* between looks whether fio was told to stop */
+#define MEET_STEPS   600       /* a job that failed before init() never comes */
+
 struct cp_shared {
 	struct cp_shared *next;
 	char *key;
 	unsigned jobs, left, iodepth;
 	uint64_t extent;
-	bool untimed; /* some job ends with its bytes, not by the clock */
+	bool untimed;	/* some job ends with its bytes, not by the clock */
+	bool delayed;	/* some job is to start after the others */
+	unsigned ready; /* jobs whose buffers are touched */
 	bool writable, dir_used[2];
 	struct cp_dev *dev;
 	size_t told; /* of its notes, to the terminal */
@@ -25,6 +30,7 @@ struct cp_shared {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER; /* ready or left has grown */
 static struct cp_shared *all;
 static struct cp_topo topo; /* of the main thread: before fio pins the jobs */
 static bool topo_loaded;
@@ -116,6 +122,7 @@ int cp_shared_announce(struct thread_data *td, bool mq, uint64_t extent)
 	if (extent > shared->extent)
 		shared->extent = extent;
 	shared->untimed |= !td->o.time_based || td->o.verify != VERIFY_NONE;
+	shared->delayed |= td->o.start_delay || td->o.start_delay_high || td->o.wait_for;
 	shared->writable |= td_write(td) != 0;
 	shared->dir_used[CP_DIR_READ] |= td_read(td) != 0;
 	shared->dir_used[CP_DIR_WRITE] |= td_write(td) != 0;
@@ -191,14 +198,39 @@ int cp_shared_join(struct thread_data *td, struct cp_job *job, struct cp_err *er
 	return rc;
 }
 
+void cp_shared_meet(const struct thread_data *td, struct cp_shared *shared)
+{
+	struct timespec until;
+
+	pthread_mutex_lock(&lock);
+	shared->ready++;
+	pthread_cond_broadcast(&arrived);
+	if (shared->untimed || shared->delayed)
+		goto out;
+	clock_gettime(CLOCK_REALTIME, &until);
+	for (unsigned i = 0; i < MEET_STEPS && !td->terminate; i++) {
+		until.tv_sec += (until.tv_nsec + MEET_STEP_NS) / 1000000000;
+		until.tv_nsec = (until.tv_nsec + MEET_STEP_NS) % 1000000000;
+		while (shared->ready + shared->left < shared->jobs &&
+		       !pthread_cond_timedwait(&arrived, &lock, &until))
+			;
+		if (shared->ready + shared->left >= shared->jobs)
+			break;
+	}
+out:
+	pthread_mutex_unlock(&lock);
+}
+
 void cp_shared_leave(struct cp_shared *shared)
 {
 	pthread_mutex_lock(&lock);
+	pthread_cond_broadcast(&arrived);
 	if (++shared->left == shared->jobs) {
 		cp_dev_close(shared->dev);
 		shared->dev = NULL;
 		shared->told = 0;
 		shared->left = 0;
+		shared->ready = 0;
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -205,6 +205,74 @@ static const uint64_t fixture_quick_sizes[] = {4096,   16384,	65536,
 					       262144, 1048576, 2097152};
 static const uint32_t fixture_quick_depths[] = {1, 16};
 
+/* Loads of the published table of CPU beside DMA: 64k and 2m, 1 x 1 and 16 x 16. */
+static const struct fixture_arm fixture_offload_arms[] = {
+	{"bio-memcpy", "bio", "memcpy", "none", 700, 9.0, 1},
+	{"bio-nt", "bio", "nt", "none", 900, 10.0, 1},
+	{"dma-sw", "mq", "auto", "sw", 6000, 8.0, 1.4},
+	{"what-if", "mq", "auto", "model:setup=20us,bw=8g", 20000, 8.0, 0.3},
+	{"null", "mq", "auto", "null", 600, 1e6, 1},
+};
+
+/* Phases and counters as of a queue that merges, splits and now and then has no room. */
+static inline void fixture_offloaded(struct cp_record *record)
+{
+	double lat = record->metrics[CP_METRIC_LAT_MEAN];
+	uint64_t ios =
+		(uint64_t)(record->metrics[CP_METRIC_BYTES] / (double)record->context.bs);
+
+	record->metrics[CP_METRIC_DMA_PREPARE] = 0.10 * lat;
+	record->metrics[CP_METRIC_DMA_SUBMIT] = 0.02 * lat;
+	record->metrics[CP_METRIC_DMA_WAIT] = 0.85 * lat;
+	record->metrics[CP_METRIC_DMA_COMPLETE] = 0.03 * lat;
+	record->proof.queue.requests = ios - 100;
+	record->proof.queue.merged = 100;
+	record->proof.queue.split = record->context.segments > 128 ? ios : 0;
+	record->proof.queue.transactions = record->context.segments > 128 ? 4 * ios : ios;
+	record->proof.fallback.ring_full = 7;
+	record->proof.fallback.error = 1;
+}
+
+static inline void fixture_offload_sample(struct cp_record *record,
+					  const struct fixture_arm *arm, int dir,
+					  unsigned load, unsigned sample, uint64_t *state)
+{
+	static const uint64_t sizes[] = {65536, 2097152};
+	static const uint32_t depths[] = {1, 16};
+	const struct fixture f = {.name = "made-up"};
+
+	fixture_record(record, &f, arm, dir ? "write" : "read", sizes[load / 2],
+		       depths[load % 2], sample, state);
+	record->context.numjobs = depths[load % 2];
+	if (!strcmp(arm->dma, "none"))
+		return;
+	if (!strncmp(arm->dma, "model", 5)) {
+		record->proof.bytes_simulated = record->proof.bytes_dma;
+		record->proof.bytes_dma = 0;
+		snprintf(record->provenance.dma, CP_WORD_MAX, "modelled");
+	}
+	fixture_offloaded(record);
+}
+
+static inline int
+fixture_offload_each(int (*put)(void *ctx, const struct cp_record *record), void *ctx)
+{
+	uint64_t state = 3;
+	struct cp_record record;
+	int rc = 0;
+
+	for (unsigned s = 0; s < 3; s++)
+		for (int d = 0; d < 2; d++)
+			for (unsigned load = 0; load < 4; load++)
+				for (size_t a = 0; a < 5 && !rc; a++) {
+					fixture_offload_sample(&record,
+							       &fixture_offload_arms[a],
+							       d, load, s, &state);
+					rc = put(ctx, &record);
+				}
+	return rc;
+}
+
 static const struct fixture fixture_quick = {
 	.name = "made-up",
 	.arms = fixture_quick_arms,

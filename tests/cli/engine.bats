@@ -297,3 +297,10 @@ agreed() {
 		[ "$(nm -D --defined-only "$so" | awk '{ print $3 }')" = ioengine ]
 	done
 }
+
+@test "jobs that share a device start together, however long each needs to touch its memory" {
+	# 16 x 16 x 2m of buffers take longer than the jobs run
+	engine "$ASYNC" --rw=read --bs=2m --size=32m --numjobs=16 --iodepth=16 --time_based=1 \
+		--runtime=300ms --path=cpu --copy=memcpy
+	[ "$(wc -l <"$side")" -eq 16 ]
+}

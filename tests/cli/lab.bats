@@ -38,6 +38,18 @@ boot() {
 	[ -z "$(ls "$tmp/tmp")" ]
 }
 
+@test "a job that a scenario looks at ends when the look has, be that quick or slow" {
+	cat >"$tmp/scenario.sh" <<-'END'
+		. tests/kernel/lib.sh
+		during 'test -d /proc/$pid' --ioengine=null --rw=read &&
+			during_says '.jobs[0] | .error == 0 and .["job options"].runtime == "1000" and
+				.read.runtime < 1000000' &&
+			! during false --ioengine=null --rw=read
+	END
+	LAB_LIB=tests/kernel/lib.sh TMPDIR=$tmp run sh "$tmp/scenario.sh"
+	[ "$status" -eq 0 ]
+}
+
 @test "what a guest says on its second port is the output, without carriage returns" {
 	fake_qemu <<-'END'
 		printf 'ok 1 - one\r\n1..1\r\n' >results

@@ -30,13 +30,22 @@ setup() {
 	done < <(grep -E '^dma +(idxd|ioat) ' <<<"$output")
 }
 
-@test "DMA hardware and nodes: each device has its node, or null" {
+@test "nodes: each with its CPUs, and a work queue with its node or null" {
 	run --separate-stderr "$copypath" probe --json
 	[ "$status" -eq 0 ]
-	jq -e '[.dma[] | select(.found)] | all((.found | length) == (.nodes | length) and
-		all(.nodes[]; . == null or . >= 0))' <<<"$output"
+	jq -e '.work_queues | all(.node == null or .node >= 0)' <<<"$output"
 	jq -e '.host.nodes | length > 0 and all(.[]; .node >= 0 and (.cpus | type) == "array")' \
 		<<<"$output"
+}
+
+@test "each DMA engine is listed once, with what its figures are and whether it can signal" {
+	run --separate-stderr "$copypath" probe --json
+	jq -e '.dma | (map(.name) | length == (unique | length)) and
+		all(.usable or (.why | length > 0)) and all(.provenance | length > 0)' <<<"$output"
+	jq -e '.work_queues | type == "array" and all(.usable or (.why | length > 0))' <<<"$output"
+	run "$copypath" probe
+	grep -q '^dma  *null  *usable, modelled, moves no data, completion poll only$' <<<"$output"
+	grep -q '^dma  *sw  *usable, software$' <<<"$output"
 }
 
 @test "probe --json prints one document with every section" {
@@ -44,7 +53,7 @@ setup() {
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq 1 ]
 	local key
-	for key in schema kind copypath fio host copy flush media attrs dma perf fingerprint; do
+	for key in schema kind copypath fio host copy flush media attrs dma work_queues perf fingerprint; do
 		[[ $output = *"\"$key\":"* ]]
 	done
 }

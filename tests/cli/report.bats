@@ -60,7 +60,7 @@ need_gnuplot() {
 
 @test "the page is valid HTML, whatever the records hold" {
 	command -v tidy >/dev/null || skip "tidy is not there"
-	for kind in quick one onearm null failed hostile attributes; do
+	for kind in quick one onearm null failed hostile attributes offload; do
 		records "$kind"
 		report "$dir/$kind" -o "$out-$kind"
 		run tidy -q -e "$out-$kind/index.html"
@@ -375,6 +375,52 @@ manifest() {
 	[[ $output == *"the published figures are not shown: "*"elliott-2015-cache-attributes.csv"* ]]
 	grep -q 'Cache attributes' "$out/index.html"
 	run grep -c 'linux-nvdimm' "$out/index.html"
+	[ "$output" = 0 ]
+}
+
+@test "CPU beside DMA: the published figures stand beside ours, in the text and in a table" {
+	records offload
+	run report "$dir/offload" --format text
+	[[ $output == *"published:  7631 MB/s   99.7% CPU  published:  2415 MB/s   54.0% CPU"* ]]
+	[[ $output == *"Dave Jiang"*"another machine, kernel and (hardware) DMA"* ]]
+	[ "$(awk 'length > 72' <<<"$output" | wc -l)" -eq 0 ]
+	report "$dir/offload" -o "$out"
+	head -1 "$out/tables/cpu-dma.csv" | grep -q ',CPU MB/s,CPU %,.*,published CPU MB/s,published CPU %,'
+	grep -q '^read,64k,1,1,made-up,bio-nt,.*,dma-sw (software),software,.*,7631,99.7,2415,54.0,0.32,0.54,MB/s$' \
+		"$out/tables/cpu-dma.csv"
+	grep -q 'what-if (modelled): DMA over CPU lies on the published side of 1 in ' "$out/index.html"
+	# of a load that nobody published, and with no table at all, nothing is said
+	sed 's/"iodepth":16/"iodepth":8/' "$dir/offload/records.jsonl" >"$dir/other.jsonl"
+	report "$dir/other.jsonl" -o "$out"
+	grep -q '^read,64k,16,8,.*,-,-,-,-,-,-,-$' "$out/tables/cpu-dma.csv"
+	cp -r policies report "$dir/"
+	COPYPATH_DATA=$dir run "$copypath" report "$dir/offload" --format text
+	[ "$status" -eq 0 ]
+	[[ $output == *"the published figures are not shown: "*"jiang-2017-dma.csv"* ]]
+	[[ $output != *"published: "*" MB/s"* ]]
+}
+
+@test "offloaded I/Os: their phases as figure and table, what the queue made of them, provenance" {
+	need_gnuplot
+	records offload
+	report "$dir/offload" -o "$out"
+	grep -qF "<h2>Where an offloaded I/O&#39;s time goes</h2>" "$out/index.html"
+	for form in svg png csv gp; do
+		[ -s "$out/figures/phases-4.$form" ]
+	done
+	grep -q '^6,64k,software,.*,10,12,97,100,dma-sw (software)$' "$out/figures/phases-1.csv"
+	grep -q "ROW\[5\] = '64k  what-if'; TOTAL\[5\] = '.* us modelled'" "$out/figures/phases-1.gp"
+	grep -q '<h2>Requests</h2>' "$out/index.html"
+	grep -q '^read,2m,16,16,made-up,what-if (modelled),modelled,3,' "$out/tables/requests.csv"
+	# a plain copy of the CPU has neither
+	run grep -hc 'bio-' "$out/tables/requests.csv" "$out/tables/phases.csv"
+	[ "$output" = $'0\n0' ]
+	grep -q "LABEL\[4\] = 'what-if (modelled)'" "$out/figures/bandwidth-1.gp"
+	grep -q 'DMA: modelled. A device of given speed' "$out/index.html"
+	# records from before have no phases and no counters, and no section of them
+	records quick
+	report "$dir/quick" -o "$out"
+	run grep -cE 'time goes</h2>|<h2>Requests' "$out/index.html"
 	[ "$output" = 0 ]
 }
 

@@ -2,7 +2,7 @@
 /*
  * Writes records of a machine that does not exist, for tests of `copypath report`:
  * report_records KIND > records.jsonl. Kinds: quick, one, onearm, null, failed, hostile,
- * attributes.
+ * attributes, offload.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +67,8 @@ int main(int argc, char **argv)
 				       fflush(stdout)
 			       ? 1
 			       : 0;
+	if (!strcmp(want.kind, "offload"))
+		return fixture_offload_each(put, &want) || fflush(stdout) ? 1 : 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(want.kind, kinds[i]))
 			return fixture_each(&fixture_quick, put, &want) || fflush(stdout)

@@ -31,7 +31,7 @@ fio_write() {
 typed() {
 	bar "$free" "$1" during \
 		"until_true grep -q 'mem $(bar_start $free)-.* $2' /sys/kernel/debug/x86/pat_memtype_list" \
-		"--ioengine=external:$SYNC" --rw=randwrite --copy=memcpy --runtime=1
+		"--ioengine=external:$SYNC" --rw=randwrite --copy=memcpy
 }
 
 check 'attr uc is mapped uncached' typed uc uncached-minus

@@ -13,7 +13,7 @@ for plugin in sync async; do
 done
 check 'the mapping is MAP_SYNC' during \
 	"until_true mapped_whole \$pid $far && mapped_with sf \$pid $far" \
-	"--ioengine=external:$SYNC" --media=devdax "--filename=$far" --rw=randwrite --runtime=1
+	"--ioengine=external:$SYNC" --media=devdax "--filename=$far" --rw=randwrite
 check 'durable writes are flushed' \
 	side '.proof.persistent and .proof.flush == "clwb" and .proof.page_bytes == 2097152' \
 	--media=devdax "--filename=$far" --copy=memcpy --persist=require

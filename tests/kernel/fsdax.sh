@@ -22,9 +22,9 @@ case $lab_domain in cpu_cache) flush= ;; *) flush=clwb ;; esac
 # cut_is_eio: the job ends by EIO once its file is half as long; nothing is killed
 cut_is_eio() {
 	make_file $far 16 2>/dev/null
-	during "$whole && truncate -s 8M $far" "--ioengine=external:$SYNC" --media=dax \
-		--filename=$far --rw=randread --runtime=60 && return 1 # a job failed, so fio does
-	[ -e /tmp/during.ok ] &&
+	beside 0 "$whole && truncate -s 8M $far" "--ioengine=external:$SYNC" --media=dax \
+		--filename=$far --rw=randread && return 1 # a job failed, so fio does
+	[ -e "$during_at/during.ok" ] &&
 		during_says "[.jobs[] | select(.jobname == \"job\")] | .[0].error == 5" &&
 		make_file $far 16 2>/dev/null
 }
@@ -38,13 +38,13 @@ durable() {
 if [ "$lab_domain" = memory_controller ]; then # once is enough
 	check 'file: crc32c' fio_verify "$SYNC" --media=file --filename=$far
 	check 'file: the mapping is MAP_SYNC' during "$whole && mapped_with sf \$pid $far" \
-		"--ioengine=external:$SYNC" --media=file --filename=$far --rw=randwrite --runtime=1
+		"--ioengine=external:$SYNC" --media=file --filename=$far --rw=randwrite
 	for plugin in sync async; do
 		check "dax: crc32c through copypath-$plugin.so" fio_verify \
 			/build/copypath-$plugin.so --media=dax --filename=$far --persist=require
 	done
 	check 'dax: the mapping is MAP_SYNC' during "$whole && mapped_with sf \$pid $far" \
-		"--ioengine=external:$SYNC" --media=dax --filename=$far --rw=randwrite --runtime=1
+		"--ioengine=external:$SYNC" --media=dax --filename=$far --rw=randwrite
 	check 'dax: cut under a job is an I/O error, not the end of fio' cut_is_eio
 fi
 check "file: durable writes have flush '$flush'" durable file "$flush"

@@ -155,28 +155,37 @@ mapped_with() {
 		END { exit !found }' "/proc/$2/smaps"
 }
 
-# during 'COMMAND' OPTION...: a job with OPTION... runs while COMMAND looks at it or meddles
-# with it; in COMMAND $pid is fio. Fails when either does.
-during() {
-	local command=$1
-	shift
-	rm -f /tmp/during.ok
-	cat >/tmp/during.sh <<-END
-		. /lab/lib.sh
+during_at=${TMPDIR:-/tmp}
+
+# beside EXITALL 'COMMAND' OPTION...: a job with OPTION... runs while COMMAND looks at it or
+# meddles with it; in COMMAND $pid is fio. With EXITALL 1 the job ends when COMMAND has,
+# however long that took; with 0 it has to end by itself. Its runtime is longer than a guest
+# lives, so that no look has to be quicker than it. Fails when either does.
+beside() {
+	local exitall=$1 command=$2
+	shift 2
+	rm -f "$during_at/during.ok"
+	cat >"$during_at/during.sh" <<-END
+		. ${LAB_LIB:-/lab/lib.sh}
 		pid=\$1
-		$command && : >/tmp/during.ok
+		$command && : >$during_at/during.ok
+		exit 0
 	END
 	# shellcheck disable=SC2016 # $PPID is of the shell that fio starts
-	fio --output-format=json --output=/tmp/during.json --thread=1 --bs=4k --size=16m \
-		--norandommap=1 --name=job "$@" --time_based=1 \
-		--name=other --ioengine=null --rw=read --time_based=0 \
-		'--exec_prerun=sh /tmp/during.sh $PPID' && # of which fio itself hears only a warning
-		[ -e /tmp/during.ok ]
+	fio --output-format=json --output="$during_at/during.json" --thread=1 --bs=4k \
+		--size=16m --norandommap=1 --name=job "$@" --time_based=1 --runtime=1000 \
+		--name=other --ioengine=null --rw=read --time_based=0 "--exitall=$exitall" \
+		"--exec_prerun=sh $during_at/during.sh \$PPID" &&
+		[ -e "$during_at/during.ok" ]
 }
 
-# jq over the JSON of `during`, which fio's remarks may precede
+during() {
+	beside 1 "$@"
+}
+
+# jq over the JSON of the last job, which fio's remarks may precede
 during_says() {
-	sed -n '/^{/,$p' /tmp/during.json | jq -e "$1"
+	sed -n '/^{/,$p' "$during_at/during.json" | jq -e "$1"
 }
 
 # Reserved pages of KIB each that somebody has.

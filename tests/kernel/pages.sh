@@ -9,7 +9,7 @@
 reserved() {
 	rm -f /tmp/side
 	during "until_true some_pages_in_use $2" "--ioengine=external:$SYNC" \
-		"--media=anon:page=$1" --rw=randwrite --runtime=1 --sidecar=/tmp/side &&
+		"--media=anon:page=$1" --rw=randwrite --sidecar=/tmp/side &&
 		jq -e ".proof.page_bytes == $2 * 1024" /tmp/side &&
 		[ "$(pages_in_use "$2")" -eq 0 ]
 }

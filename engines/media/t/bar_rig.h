@@ -4,7 +4,7 @@
 #define CP_ENGINES_MEDIA_T_BAR_RIG_H
 
 #include "engines/media/bar.h"
-#include "engines/media/t/tree.h"
+#include "engines/base/t/tree.h"
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 #define PAGE  4096U

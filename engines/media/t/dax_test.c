@@ -23,7 +23,7 @@
 #include "engines/media/dax.h"
 #include "engines/media/media.h"
 #include "engines/media/pmemlib.h"
-#include "engines/media/t/tree.h"
+#include "engines/base/t/tree.h"
 
 #define PAGE  4096U
 #define BYTES (4U << 20)

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engines/media/t/tree.h"
+#include "engines/base/t/tree.h"
 #include "engines/media/huge.h"
 #include "engines/media/kinds.h"
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "engines/media/memattr.h"
-#include "engines/media/t/tree.h"
+#include "engines/base/t/tree.h"
 #include "kmod/include/uapi/cp_memattr.h"
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))

@@ -12,7 +12,7 @@
 #include "engines/media/dax.h"
 #include "engines/media/devdax.h"
 #include "engines/media/nd.h"
-#include "engines/media/t/tree.h"
+#include "engines/base/t/tree.h"
 
 #define NR(a) (sizeof(a) / sizeof((a)[0]))
 #define BUS   "/sys/devices/LNXSYSTM:00/ACPI0012:00/ndbus0"

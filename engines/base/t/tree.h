@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A folder that stands for the machine's root in a test: files as sysfs has them. */
-#ifndef CP_ENGINES_MEDIA_T_TREE_H
-#define CP_ENGINES_MEDIA_T_TREE_H
+#ifndef CP_ENGINES_BASE_T_TREE_H
+#define CP_ENGINES_BASE_T_TREE_H
 
 #include <errno.h>
 #include <ftw.h>

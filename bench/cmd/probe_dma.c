@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* DMA engines, and the hardware that the kernel shows. */
+#include "bench/cmd/probe.h"
+
+#include "engines/dma/channel.h"
+#include "engines/dma/found.h"
+
+/* The kernel's own channels are no engine: only a module reaches them. */
+static void add_driver(void *ctx, const struct cp_dma_driver *driver)
+{
+	json_t *list = ctx;
+	char why[256];
+
+	snprintf(why, sizeof(why),
+		 "%u channels of the kernel's own in /sys/class/dma (first: %s, %u in "
+		 "use); expected dma 'kernel', which reaches them by the module cp_dma",
+		 driver->channels, driver->first, driver->in_use);
+	json_array_append_new(list,
+			      json_pack("{s:s,s:b,s:s,s:s,s:i,s:i}", "name", driver->name,
+					"usable", 0, "why", why, "provenance", "hardware",
+					"channels", (int)driver->channels, "in_use",
+					(int)driver->in_use));
+}
+
+json_t *cp_probe_dma(void)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; cp_dma_table[i]; i++) {
+		const struct cp_dma_ops *ops = cp_dma_table[i];
+		struct cp_err err = {0};
+		bool usable = !ops->probe(&err);
+
+		json_array_append_new(
+			list,
+			json_pack("{s:s,s:s,s:b,s:o,s:s,s:b,s:b}", "name", ops->name,
+				  "help", ops->help, "usable", usable, "why",
+				  usable ? json_null() : json_string(err.msg),
+				  "provenance", ops->traits.provenance, "moves_data",
+				  ops->traits.moves_data, "irq", ops->traits.irq));
+	}
+	size_t engines = json_array_size(list);
+
+	cp_dma_drivers("", add_driver, list);
+	if (json_array_size(list) == engines)
+		json_array_append_new(list, json_pack("{s:s,s:b,s:s,s:s}", "name", "ioat",
+						      "usable", 0, "why",
+						      "no channel in /sys/class/dma",
+						      "provenance", "hardware"));
+	return list;
+}
+
+static void add_queue(void *ctx, const struct cp_dma_queue *queue)
+{
+	json_t *list = ctx;
+
+	json_array_append_new(
+		list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:b,s:o}", "name",
+				queue->name, "device", queue->device, "path", queue->path,
+				"state", queue->state, "type", queue->type, "mode",
+				queue->mode, "size",
+				queue->size < 0 ? json_null()
+						: json_integer((json_int_t)queue->size),
+				"node",
+				queue->node < 0 ? json_null() : json_integer(queue->node),
+				"usable", queue->usable, "why",
+				queue->usable ? json_null() : json_string(queue->why)));
+}
+
+json_t *cp_probe_work_queues(void)
+{
+	json_t *list = json_array();
+
+	cp_dma_queues("", add_queue, list);
+	return list;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Work queues and channels as sysfs shows them. */
+#include "engines/dma/found.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engines/base/units.h"
+
+#define DRIVERS_MAX 16 /* more share the last; a machine has two or three */
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void read_line(const char *dir, const char *name, char *buf, size_t size)
+{
+	char path[PATH_MAX + 64], line[64];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	FILE *file = fopen(path, "re");
+	bool read = file && fgets(line, sizeof(line), file);
+
+	if (file)
+		fclose(file);
+	if (read)
+		line[strcspn(line, "\n")] = '\0';
+	snprintf(buf, size, "%.*s", (int)size - 1, read && *line ? line : "unknown");
+}
+
+/* -1 where it is no number, and -1 is what a device says that is on no node. */
+static int64_t read_number(const char *dir, const char *name)
+{
+	char line[32];
+	uint64_t value;
+
+	read_line(dir, name, line, sizeof(line));
+	return cp_uint_parse(line, INT64_MAX, &value) ? -1 : (int64_t)value;
+}
+
+/* The first that holds, from what cannot be changed while it is enabled to what can. */
+static void judge(const char *root, const char *device_state, struct cp_dma_queue *queue)
+{
+	char path[PATH_MAX];
+
+	queue->why[0] = '\0';
+	snprintf(path, sizeof(path), "%s%s", root, queue->path);
+	if (strcmp(device_state, "enabled") != 0)
+		snprintf(queue->why, sizeof(queue->why),
+			 "its device is %s; expected 'accel-config enable-device %s' "
+			 "first",
+			 device_state, queue->device);
+	else if (strcmp(queue->type, "user") != 0)
+		snprintf(queue->why, sizeof(queue->why),
+			 "it is of type %s; expected user: 'accel-config config-wq "
+			 "--type=user %s/%s' while it is disabled",
+			 queue->type, queue->device, queue->name);
+	else if (strcmp(queue->state, "enabled") != 0)
+		snprintf(queue->why, sizeof(queue->why),
+			 "it is %s; expected 'accel-config enable-wq %s/%s'",
+			 queue->state, queue->device, queue->name);
+	else if (access(path, F_OK))
+		snprintf(queue->why, sizeof(queue->why),
+			 "there is no %s; expected udev to make it", queue->path);
+	else if (access(path, R_OK | W_OK))
+		snprintf(queue->why, sizeof(queue->why),
+			 "no permission for %s; expected a group that may read and write "
+			 "it, or root",
+			 queue->path);
+	queue->usable = !queue->why[0];
+}
+
+static void read_queue(const char *root, const char *link,
+		       void (*fn)(void *ctx, const struct cp_dma_queue *queue), void *ctx)
+{
+	struct cp_dma_queue queue = {0};
+	char dir[PATH_MAX], device_state[32];
+
+	if (!realpath(link, dir))
+		return;
+	snprintf(queue.name, sizeof(queue.name), "%.31s", name_of(link));
+	snprintf(queue.path, sizeof(queue.path), "/dev/dsa/%s", queue.name);
+	read_line(dir, "state", queue.state, sizeof(queue.state));
+	read_line(dir, "type", queue.type, sizeof(queue.type));
+	read_line(dir, "mode", queue.mode, sizeof(queue.mode));
+	queue.size = read_number(dir, "size");
+	*strrchr(dir, '/') = '\0'; /* its device */
+	snprintf(queue.device, sizeof(queue.device), "%.31s", name_of(dir));
+	if (strncmp(queue.device, "dsa", 3) != 0)
+		return; /* of an accelerator that does not copy (iax) */
+	read_line(dir, "state", device_state, sizeof(device_state));
+	queue.node = (int)read_number(dir, "numa_node");
+	judge(root, device_state, &queue);
+	fn(ctx, &queue);
+}
+
+void cp_dma_queues(const char *root,
+		   void (*fn)(void *ctx, const struct cp_dma_queue *queue), void *ctx)
+{
+	char pattern[PATH_MAX];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/sys/bus/dsa/devices/wq*", root);
+	if (glob(pattern, 0, NULL, &found))
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		read_queue(root, found.gl_pathv[i], fn, ctx);
+	globfree(&found);
+}
+
+static void driver_of(const char *channel, char *buf, size_t size)
+{
+	char path[PATH_MAX], real[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/device/driver", channel);
+	snprintf(buf, size, "%.31s", realpath(path, real) ? name_of(real) : "unknown");
+}
+
+void cp_dma_drivers(const char *root,
+		    void (*fn)(void *ctx, const struct cp_dma_driver *driver), void *ctx)
+{
+	struct cp_dma_driver drivers[DRIVERS_MAX];
+	char pattern[PATH_MAX], name[32];
+	unsigned nr = 0;
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%s/sys/class/dma/dma*", root);
+	if (glob(pattern, 0, NULL, &found))
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		const char *channel = found.gl_pathv[i];
+		unsigned d = 0;
+
+		driver_of(channel, name, sizeof(name));
+		while (d < nr && strcmp(drivers[d].name, name) != 0)
+			d++;
+		if (d == nr && nr < DRIVERS_MAX) {
+			drivers[nr] = (struct cp_dma_driver){0};
+			memcpy(drivers[nr].name, name, sizeof(name));
+			snprintf(drivers[nr].first, sizeof(drivers[nr].first), "%.31s",
+				 name_of(channel));
+			nr++;
+		}
+		d = d < nr ? d : nr - 1;
+		drivers[d].channels++;
+		drivers[d].in_use += read_number(channel, "in_use") > 0;
+	}
+	globfree(&found);
+	for (unsigned d = 0; d < nr; d++)
+		fn(ctx, &drivers[d]);
+}
