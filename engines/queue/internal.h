@@ -82,11 +82,15 @@ struct cp_dev {
 	struct cp_policy_table *table;
 	struct cp_route routes[CP_PICK_ACTIONS_MAX];
 	struct cp_route cpu_route, dma_route;
-	uint64_t thresh[2]; /* UINT64_MAX = never */
+	/* By direction, for the jobs and load of this device: of the first class of
+	 * segments, the others follow. NULL: thresholds decide. */
+	const struct cp_policy_row *row[2];
+	bool by_segments;   /* the decision depends on them */
+	uint64_t thresh[2]; /* UINT64_MAX = never, 0 = always */
 	uint32_t min_segments;
 	uint64_t segment;
 	int segment_shift; /* -1 when no power of two */
-	bool always_dma, no_channel;
+	bool no_channel;
 
 	pthread_mutex_t lock; /* window, submitters, opening channels, notes */
 	_Atomic int window;
@@ -173,24 +177,24 @@ static inline void cp_io_refuse(struct cp_io *io)
 	io->residue = io->bytes;
 }
 
-/* One decision: a table lookup, or two comparisons. */
+/* One decision: eight breakpoints of a row that open time has looked up, or two
+ * comparisons. `segments` is asked for only where some rule does. */
 static inline const struct cp_route *cp_dev_decide(const struct cp_dev *dev,
 						   const struct cp_io *io)
 {
-	if (dev->always_dma)
-		return &dev->dma_route;
-	if (dev->table) {
-		uint32_t segments =
-			dev->table->nr_segments > 1 ? cp_dev_segments(dev, io->bytes) : 1;
+	const struct cp_policy_row *row = dev->row[io->dir];
 
-		return &dev->routes[cp_policy_pick(
-			dev->table, io->dir, io->bytes, dev->cfg.jobs,
-			dev->cfg.jobs * dev->cfg.iodepth, segments)];
+	if (row) {
+		if (dev->by_segments)
+			row += cp_policy_segments_class(dev->table,
+							cp_dev_segments(dev, io->bytes));
+		return &dev->routes[cp_policy_row_pick(row, io->bytes)];
 	}
-	if (io->bytes < dev->thresh[io->dir] ||
-	    (dev->min_segments && cp_dev_segments(dev, io->bytes) < dev->min_segments))
-		return &dev->cpu_route;
-	return &dev->dma_route;
+	bool dma = io->bytes >= dev->thresh[io->dir];
+
+	if (dev->by_segments)
+		dma &= cp_dev_segments(dev, io->bytes) >= dev->min_segments;
+	return dma ? &dev->dma_route : &dev->cpu_route;
 }
 
 /* dispatch.c */
