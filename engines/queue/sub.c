@@ -28,7 +28,7 @@ void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
 
 	cp_sub_watch(sub);
 	io_start(sub, io);
-	io->submit_ticks = cp_ticks();
+	io->submit_ticks = cp_sub_stamp(sub);
 	if (io->sync) {
 		cp_sub_settle_own(sub);
 		io->error = -cp_media_sync(&dev->media, 0, dev->media.bytes);
@@ -40,7 +40,7 @@ void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
 		return;
 	}
 	cp_io_copy(sub, io, cp_dev_decide(dev, io), 0);
-	cp_io_account(sub, &io, 1, cp_ticks());
+	cp_io_account(sub, &io, 1, cp_sub_stamp(sub));
 }
 
 static bool take_tag(struct cp_hctx *hctx, struct cp_io *io)
