@@ -171,6 +171,8 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 	dev->mq = !strcmp(dev->arm.queue_mode, "mq");
 	dev->irq = !strcmp(dev->arm.completion, "irq");
 	dev->ring_full_cpu = !strcmp(dev->arm.ring_full, "cpu");
+	dev->max_merge = dev->mq ? dev->arm.max_merge : 0;
+	dev->split_pct = dev->arm.split_pct;
 	set_segment(dev, cfg->segment);
 	rc = open_dma(dev, err);
 	if (!rc)

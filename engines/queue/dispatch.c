@@ -29,248 +29,156 @@ void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *rou
 	}
 }
 
-void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx)
+static void done_now(struct cp_sub *sub, struct cp_io *io)
 {
-	if (!hctx->pending)
-		return;
-	hctx->pending = 0;
-	dev->dma->issue_pending(hctx->chan);
-}
-
-/* One completion; true when its I/O is finished with it. */
-static inline bool complete(const struct cp_dma_completion *done)
-{
-	struct cp_io *io = done->user;
-
-	if (__builtin_expect(done->result != CP_DMA_OK, 0)) {
-		io->error = EIO;
-		io->residue += done->residue;
-		io->dma_bytes -= done->residue;
-	}
-	return --io->pieces == 0;
-}
-
-unsigned cp_hctx_reap(struct cp_sub *sub)
-{
-	struct cp_hctx *hctx = sub->hctx;
-	struct cp_dma_completion done[32];
-
-	/* Completions belong to whoever sleeps on the interrupt: taken from under it, it
-	 * would sleep on for nothing. */
-	if (hctx->reaper)
-		return 0;
-	unsigned n = sub->dev->dma->reap(hctx->chan, done, 32);
-
-	if (hctx->shared) {
-		for (unsigned i = 0; i < n; i++) {
-			struct cp_io *io = done[i].user;
-
-			if (complete(&done[i]))
-				cp_sub_done(io->sub, io);
-		}
-		hctx->progress += n;
-		sub->seen_progress = hctx->progress;
-		if (n && sub->dev->irq)
-			pthread_cond_broadcast(&hctx->cond);
-		return n;
-	}
-	/* All are this submitter's: one store hands over the lot. Its release makes the
-	 * slots, and the bytes that the engine moved, visible to the owner's acquire. */
-	unsigned tail = atomic_load_explicit(&sub->done_tail, memory_order_relaxed);
-
-	for (unsigned i = 0; i < n; i++) {
-		if (complete(&done[i]))
-			sub->done[tail++ & sub->done_mask] = done[i].user;
-	}
-	atomic_store_explicit(&sub->done_tail, tail, memory_order_release);
-	return n;
-}
-
-/* Segments of the near buffer from byte `from`, as many as one transaction takes. */
-static unsigned gather(const struct cp_dev *dev, const struct cp_io *io, uint64_t from,
-		       struct cp_dma_sg sg[CP_DMA_SEGMENTS_MAX], uint64_t *ret_len)
-{
-	unsigned char *near = (unsigned char *)io->near + from;
-	uint64_t left = io->bytes - from, len = 0;
-	unsigned nr = 0;
-
-	while (left && nr < CP_DMA_SEGMENTS_MAX) {
-		size_t seg = (size_t)(left < dev->segment ? left : dev->segment);
-
-		sg[nr].addr = near + len;
-		sg[nr].len = seg;
-		nr++;
-		len += seg;
-		left -= seg;
-	}
-	*ret_len = len;
-	return nr;
-}
-
-/*
- * Hand the I/O to the channel, split where it has more segments than a transaction takes.
- * Called with the queue locked. Returns the byte from which the CPU has to copy
- * (io->bytes when the channel took all).
- */
-static uint64_t offload(struct cp_sub *sub, struct cp_io *io)
-{
-	struct cp_dev *dev = sub->dev;
-	struct cp_hctx *hctx = sub->hctx;
-	unsigned flags = dev->irq ? CP_DMA_INTERRUPT : 0;
-	struct cp_dma_sg sg[CP_DMA_SEGMENTS_MAX];
-	uint64_t at = 0, len;
-
-	while (at < io->bytes) {
-		unsigned nr = gather(dev, io, at, sg, &len);
-		int rc = dev->dma->prep_memcpy_sg(hctx->chan, io->dir,
-						  dev->far + io->offset + at, sg, nr,
-						  flags, io);
-		if (rc == -EAGAIN) {
-			if (dev->ring_full_cpu)
-				return at;
-			cp_hctx_ring(dev, hctx);
-			if (!cp_hctx_reap(sub)) {
-				cp_hctx_unlock(hctx);
-				cp_sub_wait(sub);
-				cp_hctx_lock(hctx);
-			}
-			continue;
-		}
-		if (rc) {
-			io->error = -rc;
-			io->residue += io->bytes - at;
-			return io->bytes;
-		}
-		io->pieces++;
-		io->dma_bytes += len;
-		at += len;
-		hctx->pending++;
-		dev->dma->submit(hctx->chan);
-	}
-	return at;
-}
-
-/* The common case, one segment and room in the ring, without the loops of offload(). */
-static inline bool offload_one(struct cp_sub *sub, struct cp_io *io)
-{
-	struct cp_dev *dev = sub->dev;
-	struct cp_hctx *hctx = sub->hctx;
-	struct cp_dma_sg sg = {.addr = io->near, .len = (size_t)io->bytes};
-
-	if (io->bytes > dev->segment ||
-	    dev->dma->prep_memcpy_sg(hctx->chan, io->dir, dev->far + io->offset, &sg, 1,
-				     dev->irq ? CP_DMA_INTERRUPT : 0, io) != 0)
-		return false;
-	io->pieces = 1;
-	io->dma_bytes = io->bytes;
-	hctx->pending++;
-	dev->dma->submit(hctx->chan);
-	return true;
-}
-
-static void dispatch_dma(struct cp_sub *sub, struct cp_io *io,
-			 const struct cp_route *route)
-{
-	struct cp_hctx *hctx = sub->hctx;
-
-	if (!hctx->chan) {
-		sub->proof.fallback.no_channel += sub->measuring;
-		io->fallback_bytes = io->bytes;
-		cp_io_copy(sub, io, route, 0);
-		cp_sub_done(sub, io);
-		return;
-	}
-	cp_hctx_lock(hctx);
-	if (offload_one(sub, io)) {
-		cp_hctx_unlock(hctx);
-		return;
-	}
-	/* Our own piece: without it another submitter that reaps could see the I/O
-	 * finished between two of its transactions. */
-	io->pieces = 1;
-	uint64_t from = offload(sub, io);
-
-	if (from < io->bytes) {
-		sub->proof.fallback.ring_full += sub->measuring;
-		io->fallback_bytes = io->bytes - from;
-		cp_hctx_ring(sub->dev, hctx);
-		struct cp_io part =
-			*io; /* pieces in flight may touch error and residue */
-
-		cp_hctx_unlock(hctx);
-		part.error = 0;
-		part.residue = 0;
-		cp_io_copy(sub, &part, route, from);
-		cp_hctx_lock(hctx);
-		io->residue += part.residue;
-		if (part.error)
-			io->error = part.error;
-	}
-	if (--io->pieces == 0)
-		cp_sub_done(sub, io);
-	cp_hctx_unlock(hctx);
-}
-
-/* A sync covers what has completed (queue.h says whose), and fio sends it while writes
- * are in flight: wait for those of this submitter first. behind: I/Os of the batch that
- * come after it. */
-static void dispatch_sync(struct cp_sub *sub, struct cp_io *io, unsigned behind)
-{
-	struct cp_hctx *hctx = sub->hctx;
-
-	for (;;) {
-		/* acquire: as in nr_done() of sub.c */
-		unsigned done =
-			atomic_load_explicit(&sub->done_tail, memory_order_acquire) -
-			sub->done_head;
-
-		if (done == sub->in_flight - behind - 1) /* all but this one */
-			break;
-		cp_hctx_lock(hctx);
-		cp_hctx_ring(sub->dev, hctx);
-		unsigned n = cp_hctx_reap(sub);
-
-		cp_hctx_unlock(hctx);
-		if (!n)
-			cp_sub_wait(sub);
-	}
-	cp_sub_settle_own(sub);
-	io->error = -cp_media_sync(&sub->dev->media, 0, sub->dev->media.bytes);
-	cp_hctx_lock(hctx);
+	cp_hctx_lock(sub->hctx);
 	cp_sub_done(sub, io);
-	cp_hctx_unlock(hctx);
+	cp_hctx_unlock(sub->hctx);
 }
 
 static void dispatch_cpu(struct cp_sub *sub, struct cp_io *io,
 			 const struct cp_route *route)
 {
 	cp_io_copy(sub, io, route, 0);
-	cp_hctx_lock(sub->hctx);
-	cp_sub_done(sub, io);
-	cp_hctx_unlock(sub->hctx);
+	done_now(sub, io);
+}
+
+static void no_channel(struct cp_sub *sub, struct cp_io *io, const struct cp_route *route)
+{
+	sub->proof.fallback.no_channel += sub->measuring;
+	io->fallback_bytes = io->bytes;
+	dispatch_cpu(sub, io, route);
+}
+
+/* The common case, one segment on one node and room in the ring, without the loops of
+ * cp_io_offload(). Called with the queue locked. */
+static inline bool offload_one(struct cp_sub *sub, struct cp_io *io)
+{
+	struct cp_dev *dev = sub->dev;
+	struct cp_hctx *hctx = sub->hctx;
+	struct cp_dma_sg sg = {.addr = io->near, .len = (size_t)io->bytes};
+	unsigned c = cp_hctx_chan(dev, hctx, io->offset);
+
+	if (io->bytes > dev->segment || io->bytes > cp_dev_node_run(dev, io->offset) ||
+	    io->marks ||
+	    dev->dma->prep_memcpy_sg(hctx->chans[c], io->dir, dev->far + io->offset, &sg,
+				     1, dev->irq ? CP_DMA_INTERRUPT : 0, io) != 0)
+		return false;
+	io->pieces = 1;
+	io->dma_bytes = io->bytes;
+	hctx->submitted[c]++;
+	dev->dma->submit(hctx->chans[c]);
+	return true;
+}
+
+/* Transactions given to a channel that are not in the proof yet. */
+static inline unsigned dispatch_one(struct cp_sub *sub, struct cp_io *io)
+{
+	struct cp_hctx *hctx = sub->hctx;
+	const struct cp_route *route = cp_dev_decide(sub->dev, io->dir, io->bytes, 0);
+
+	if (!route->dma) {
+		dispatch_cpu(sub, io, route);
+		return 0;
+	}
+	if (!hctx->chan) {
+		no_channel(sub, io, route);
+		return 0;
+	}
+	cp_hctx_lock(hctx);
+	bool taken = offload_one(sub, io);
+
+	cp_hctx_unlock(hctx);
+	if (!taken)
+		cp_io_offload(sub, io, route);
+	return taken;
+}
+
+void cp_io_dispatch_one(struct cp_sub *sub, struct cp_io *io)
+{
+	unsigned transactions = dispatch_one(sub, io);
+
+	if (!sub->measuring)
+		return;
+	sub->proof.queue.requests++;
+	sub->proof.queue.transactions += transactions;
+}
+
+/* Each I/O of the request by itself. `next` is read first: an I/O that is done is its
+ * caller's. */
+static void each(struct cp_sub *sub, struct cp_io *head, const struct cp_route *route,
+		 void (*fn)(struct cp_sub *sub, struct cp_io *io,
+			    const struct cp_route *route))
+{
+	for (struct cp_io *io = head, *next; io; io = next) {
+		next = io->next;
+		io->next = NULL;
+		fn(sub, io, route);
+	}
+}
+
+void cp_io_dispatch_merged(struct cp_sub *sub, struct cp_io *head)
+{
+	struct cp_dma_sg sg[CP_DMA_SEGMENTS_MAX];
+	unsigned nr_sg = cp_io_gather_merged(sub->dev, head, sg), nr = 1;
+	uint64_t bytes = head->bytes;
+
+	for (const struct cp_io *io = head->next; io; io = io->next) {
+		bytes += io->bytes;
+		nr++;
+	}
+	const struct cp_route *route = cp_dev_decide(sub->dev, head->dir, bytes, nr_sg);
+
+	if (sub->measuring) {
+		sub->proof.queue.requests++;
+		sub->proof.queue.merged += nr - 1;
+	}
+	if (!route->dma)
+		each(sub, head, route, dispatch_cpu);
+	else if (!sub->hctx->chan)
+		each(sub, head, route, no_channel);
+	else
+		cp_io_offload_merged(sub, head, route, sg, nr_sg);
+}
+
+void cp_io_dispatch_apart(struct cp_sub *sub, struct cp_io *io, unsigned behind)
+{
+	sub->nr_fua += io->fua; /* until it is taken from the done ring */
+	if (io->sync || io->preflush) {
+		cp_sub_quiesce(sub, behind + 1);
+		io->error = -cp_sub_sync(sub);
+		if (io->error)
+			io->residue = io->bytes;
+		if (io->sync || io->error) {
+			done_now(sub, io);
+			return;
+		}
+	}
+	if (!cp_io_in_bounds(sub->dev, io)) {
+		cp_io_refuse(io);
+		done_now(sub, io);
+		return;
+	}
+	cp_io_dispatch_one(sub, io);
 }
 
 void cp_io_dispatch(struct cp_sub *sub, struct cp_io *const *ios, unsigned n)
 {
+	unsigned requests = 0, transactions = 0;
+
 	sub->in_flight += n;
 	for (unsigned i = 0; i < n; i++) {
 		struct cp_io *io = ios[i];
-		if (__builtin_expect(io->sync, 0)) {
-			dispatch_sync(sub, io, n - i - 1);
-			continue;
-		}
-		if (__builtin_expect(!cp_io_in_bounds(sub->dev, io), 0)) {
-			cp_io_refuse(io);
-			cp_hctx_lock(sub->hctx);
-			cp_sub_done(sub, io);
-			cp_hctx_unlock(sub->hctx);
-			continue;
-		}
-		const struct cp_route *route = cp_dev_decide(sub->dev, io);
 
-		if (route->dma)
-			dispatch_dma(sub, io, route);
-		else
-			dispatch_cpu(sub, io, route);
+		if (__builtin_expect(cp_io_apart(sub->dev, io), 0)) {
+			cp_io_dispatch_apart(sub, io, n - i - 1);
+			continue;
+		}
+		requests++;
+		transactions += dispatch_one(sub, io);
 	}
+	if (!sub->measuring)
+		return;
+	sub->proof.queue.requests += requests;
+	sub->proof.queue.transactions += transactions;
 }

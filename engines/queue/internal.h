@@ -17,6 +17,13 @@
 
 #define CP_HCTX_CHANS_MAX 8
 
+/* What makes an I/O more than one that is done when its last transaction is. */
+enum cp_io_marks {
+	CP_IO_CHAIN = 1 << 0,	/* head of a merged request, handed to a channel as one */
+	CP_IO_TIMED = 1 << 1,	/* its phases are looked at */
+	CP_IO_SETTLED = 1 << 2, /* done, and flushed already */
+};
+
 struct cp_route {
 	bool dma;
 	/* By direction and class of sizes; for dma: what a fallback copies with. */
@@ -46,7 +53,10 @@ struct cp_hctx {
 	/* irq on a shared queue: one waiter sleeps on the channel, the others on cond */
 	pthread_cond_t cond;
 	bool reaper;
-	unsigned pending;  /* submitted since the last doorbell */
+	/* Transactions by channel, since open: reaped <= issued <= submitted. */
+	unsigned submitted[CP_HCTX_CHANS_MAX];
+	unsigned issued[CP_HCTX_CHANS_MAX];
+	unsigned reaped[CP_HCTX_CHANS_MAX];
 	unsigned progress; /* completions reaped so far: has anything happened since I
 			      looked? */
 };
@@ -88,6 +98,8 @@ struct cp_dev {
 	bool by_segments;   /* the decision depends on them */
 	uint64_t thresh[2]; /* UINT64_MAX = never, 0 = always */
 	uint32_t min_segments;
+	uint64_t max_merge; /* 0: no plug */
+	uint32_t split_pct;
 	uint64_t segment;
 	int segment_shift; /* -1 when no power of two */
 	bool no_channel;
@@ -101,11 +113,36 @@ struct cp_dev {
 	char notes[512];
 };
 
+/*
+ * I/Os held back by commit() because the next may be merged with them: one request to
+ * be, adjacent in the media in the order of `next`.
+ */
+struct cp_plug {
+	struct cp_io *head, *tail;
+	unsigned nr;	   /* 0: nothing is held */
+	unsigned segments; /* of the near side, at most */
+	uint64_t bytes;
+	uint64_t run; /* bytes at its end that are contiguous on the near side too */
+};
+
+/* The I/O whose phases are looked at, and the sums over those that were (phases.c). */
+struct cp_phases {
+	struct cp_io *io; /* NULL: none */
+	unsigned commits; /* until the next one */
+	uint32_t seed;
+	/* Ticks, 0: not yet. found is written by whoever reaps, under the queue's lock,
+	 * before the owner sees the I/O done; the others by the owner. */
+	uint64_t prepared, rung, found;
+	uint64_t ios, prepare_ticks, submit_ticks, wait_ticks, complete_ticks;
+};
+
 struct cp_sub {
 	struct cp_dev *dev;
 	struct cp_hctx *hctx;
-	unsigned cap; /* of the arrays below: what can be in flight */
-	unsigned nr_staged, in_flight;
+	unsigned cap;		       /* of the arrays below: what can be in flight */
+	unsigned nr_staged, in_flight; /* in flight: held ones too */
+	unsigned nr_fua;	       /* of those in flight */
+	struct cp_plug plug;
 	unsigned seen_progress; /* of the hctx */
 	uint64_t batch_ticks;	/* when the first of the staged was handed in */
 	struct cp_io **staged;
@@ -133,6 +170,7 @@ struct cp_sub {
 	uint64_t ios, bytes;
 	uint64_t bytes_moved, bytes_offloaded; /* also of I/Os that failed half way */
 	struct cp_proof proof;
+	struct cp_phases phases;
 	struct cp_hist lat;
 };
 
@@ -170,6 +208,12 @@ static inline bool cp_io_in_bounds(const struct cp_dev *dev, const struct cp_io 
 	       !cp_copy_overlap(dev->far + io->offset, io->near, io->bytes);
 }
 
+/* Dispatched by itself, whatever is held back. */
+static inline bool cp_io_apart(const struct cp_dev *dev, const struct cp_io *io)
+{
+	return io->sync || io->preflush || io->fua || !cp_io_in_bounds(dev, io);
+}
+
 /* Out of range: fails as a whole, before anything is touched. */
 static inline void cp_io_refuse(struct cp_io *io)
 {
@@ -178,22 +222,25 @@ static inline void cp_io_refuse(struct cp_io *io)
 }
 
 /* One decision: eight breakpoints of a row that open time has looked up, or two
- * comparisons. `segments` is asked for only where some rule does. */
+ * comparisons. segments: of a merged request; 0: one I/O, whose segments follow from its
+ * bytes. They are looked at only where a rule asks for them. */
 static inline const struct cp_route *cp_dev_decide(const struct cp_dev *dev,
-						   const struct cp_io *io)
+						   enum cp_dir dir, uint64_t bytes,
+						   uint32_t segments)
 {
-	const struct cp_policy_row *row = dev->row[io->dir];
+	const struct cp_policy_row *row = dev->row[dir];
 
+	if (dev->by_segments && !segments)
+		segments = cp_dev_segments(dev, bytes);
 	if (row) {
 		if (dev->by_segments)
-			row += cp_policy_segments_class(dev->table,
-							cp_dev_segments(dev, io->bytes));
-		return &dev->routes[cp_policy_row_pick(row, io->bytes)];
+			row += cp_policy_segments_class(dev->table, segments);
+		return &dev->routes[cp_policy_row_pick(row, bytes)];
 	}
-	bool dma = io->bytes >= dev->thresh[io->dir];
+	bool dma = bytes >= dev->thresh[dir];
 
 	if (dev->by_segments)
-		dma &= cp_dev_segments(dev, io->bytes) >= dev->min_segments;
+		dma &= segments >= dev->min_segments;
 	return dma ? &dev->dma_route : &dev->cpu_route;
 }
 
@@ -202,11 +249,74 @@ void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *rou
 		uint64_t from);
 /* Dispatch a batch: from here on the I/Os are in flight. */
 void cp_io_dispatch(struct cp_sub *sub, struct cp_io *const *ios, unsigned n);
+/* A request of one I/O, in bounds; of it and the I/Os behind it. */
+void cp_io_dispatch_one(struct cp_sub *sub, struct cp_io *io);
+void cp_io_dispatch_merged(struct cp_sub *sub, struct cp_io *head);
+/* One that is no part of a merged request: a sync, preflush, fua, or out of bounds.
+ * behind: I/Os of the batch that come after it. */
+void cp_io_dispatch_apart(struct cp_sub *sub, struct cp_io *io, unsigned behind);
+
+/* merge.c */
+void cp_plug_dispatch(struct cp_sub *sub, struct cp_io *const *ios, unsigned n);
+/* Dispatch what is held and ring; nothing is held afterwards. */
+void cp_plug_flush(struct cp_sub *sub);
+
+/* offload.c */
+/* Hand the I/O to channels, in pieces where it takes several; what they do not take, and
+ * the CPU's share of it, is copied here. */
+void cp_io_offload(struct cp_sub *sub, struct cp_io *io, const struct cp_route *route);
+/* The same for a merged request, which is one transaction or none. */
+void cp_io_offload_merged(struct cp_sub *sub, struct cp_io *head,
+			  const struct cp_route *route, const struct cp_dma_sg *sg,
+			  unsigned nr_sg);
+/* The near side of a merged request; adjacent segments are joined up to the size of one.
+ * Returns how many, at most CP_DMA_SEGMENTS_MAX. */
+unsigned cp_io_gather_merged(const struct cp_dev *dev, const struct cp_io *head,
+			     struct cp_dma_sg sg[CP_DMA_SEGMENTS_MAX]);
+
+/* complete.c; the caller holds the lock in these */
 void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx);
-/* Reap the channel once; the caller holds the lock. Returns completions seen. */
+/* Reap each channel once. Returns completions seen. */
 unsigned cp_hctx_reap(struct cp_sub *sub);
+/* All its transactions have completed: the I/O, or the I/Os of the request, are done. */
+void cp_io_finish(struct cp_io *io);
+
+/* Lock, ring, unlock; notes when for the I/O that is looked at. */
+void cp_sub_ring(struct cp_sub *sub);
 /* Wait until the channel has made progress, as the completion mode says. */
 void cp_sub_wait(struct cp_sub *sub);
+
+/* barrier.c: bytes durable before and behind */
+/* All that this submitter has in flight, but for the last `but`, is in its done ring. */
+void cp_sub_quiesce(struct cp_sub *sub, unsigned but);
+/* What a sync covers is durable, as far as this submitter can see to it. 0 or -errno. */
+int cp_sub_sync(struct cp_sub *sub);
+/* The write is durable, or fails whole. */
+void cp_io_fua(struct cp_sub *sub, struct cp_io *io);
+/* bio: an I/O that is a barrier. */
+void cp_sub_bio_barrier(struct cp_sub *sub, struct cp_io *io);
+
+/* phases.c */
+void cp_phases_arm(struct cp_sub *sub, unsigned n);
+void cp_phases_reset(struct cp_phases *phases);
+void cp_phases_reaped(struct cp_sub *sub, struct cp_io *const *done, unsigned n,
+		      uint64_t now);
+
+/* The descriptors of all its pieces are written. */
+static inline void cp_phases_prepared(struct cp_sub *sub, const struct cp_io *io)
+{
+	if (io->marks & CP_IO_TIMED)
+		sub->phases.prepared = cp_ticks();
+}
+
+/* A doorbell of this submitter has been rung. */
+static inline void cp_phases_rung(struct cp_sub *sub)
+{
+	struct cp_phases *phases = &sub->phases;
+
+	if (__builtin_expect(phases->io && phases->prepared && !phases->rung, 0))
+		phases->rung = cp_ticks();
+}
 
 /* dev.c: one more of the notes that go into every job's report; "" is none. While the
  * device is opened. */
@@ -268,7 +378,8 @@ static inline uint64_t cp_sub_stamp(const struct cp_sub *sub)
 static inline void cp_io_account(struct cp_sub *sub, struct cp_io *const *ios, unsigned n,
 				 uint64_t now)
 {
-	uint64_t count = 0, bytes = 0, moved = 0, offloaded = 0, fallback = 0, errors = 0;
+	uint64_t count = 0, bytes = 0, moved = 0, offloaded = 0, fallback = 0, split = 0;
+	uint64_t errors = 0;
 	struct cp_hist_sum lat = CP_HIST_SUM_EMPTY;
 
 	if (!sub->measuring)
@@ -282,8 +393,22 @@ static inline void cp_io_account(struct cp_sub *sub, struct cp_io *const *ios, u
 		moved += arrived;
 		offloaded += io->dma_bytes;
 		fallback += io->fallback_bytes;
+		split += io->split_bytes;
 		if (__builtin_expect(io->error, 0)) {
 			errors++;
+			/* Of the CPU's part at the end nothing is counted that it did not
+			 * copy. */
+			uint64_t by_cpu = arrived - io->dma_bytes;
+			uint64_t meant = io->fallback_bytes + io->split_bytes;
+
+			if (meant > by_cpu) {
+				uint64_t back = io->fallback_bytes < by_cpu
+							? io->fallback_bytes
+							: by_cpu;
+
+				fallback -= io->fallback_bytes - back;
+				split -= io->split_bytes - (by_cpu - back);
+			}
 			continue;
 		}
 		count++;
@@ -299,6 +424,7 @@ static inline void cp_io_account(struct cp_sub *sub, struct cp_io *const *ios, u
 	sub->bytes_moved += moved;
 	sub->bytes_offloaded += offloaded;
 	sub->proof.bytes_fallback += fallback;
+	sub->proof.bytes_split += split;
 	sub->proof.errors += errors;
 }
 

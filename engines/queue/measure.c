@@ -36,6 +36,7 @@ static void start_counting(struct cp_sub *sub)
 	sub->flushed = false;
 	sub->fenced = false;
 	sub->fenced_by_copy = false;
+	cp_phases_reset(&sub->phases);
 	if (!sub->dev->mq)
 		sub->proof.effective_iodepth = 1;
 	sub->measuring = true;
@@ -183,6 +184,11 @@ void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 	out->bytes = sub->bytes;
 	out->cpu_submit_ns = sub->end_cpu_ns - sub->start_cpu_ns;
 	*out->lat = sub->lat;
+	out->phases.ios = sub->phases.ios;
+	out->phases.prepare_ns = cp_ticks_to_ns(sub->phases.prepare_ticks);
+	out->phases.submit_ns = cp_ticks_to_ns(sub->phases.submit_ticks);
+	out->phases.wait_ns = cp_ticks_to_ns(sub->phases.wait_ticks);
+	out->phases.complete_ns = cp_ticks_to_ns(sub->phases.complete_ticks);
 	out->dev_start_ns = dev->start_ns;
 	out->dev_end_ns = sub->dev_end_ns;
 	out->dev_cpu_process_ns = sub->dev_process_ns;

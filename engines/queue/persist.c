@@ -102,13 +102,13 @@ size_t cp_sub_written(struct cp_sub *sub, unsigned char *far, size_t len, size_t
 	return residue;
 }
 
-/* The bytes before `fallback_bytes` are the channel's; in which caches its engine left
- * lines of them is not known. */
+/* The bytes before the CPU's part, which is the end, are the channels'; in which caches
+ * an engine left lines of them is not known. */
 static void flush_offloaded(struct cp_sub *sub, struct cp_io *io)
 {
 	const struct cp_flush *flush = &sub->dev->flush;
 	unsigned char *far = sub->dev->far + io->offset;
-	size_t len = (size_t)(io->bytes - io->fallback_bytes);
+	size_t len = (size_t)(io->bytes - io->fallback_bytes - io->split_bytes);
 
 	sub->fence_due = flush->fence != CP_FENCE_NONE;
 	if (!flush->ops)
@@ -128,8 +128,10 @@ void cp_sub_settle(struct cp_sub *sub, struct cp_io *const *ios, unsigned n)
 	bool first = true;
 
 	for (unsigned i = 0; i < n && !sub->dev->simulated; i++) {
-		if (ios[i]->dir != CP_DIR_WRITE || !ios[i]->dma_bytes)
+		if (ios[i]->dir != CP_DIR_WRITE || !ios[i]->dma_bytes ||
+		    ios[i]->marks & CP_IO_SETTLED)
 			continue;
+		ios[i]->marks |= CP_IO_SETTLED;
 		/* The loads that saw the completions, and so the engine's stores to the
 		 * ranges, are done before a flush begins: CLWB and CLFLUSHOPT are in no
 		 * order with earlier loads, and would write back a line that the engine

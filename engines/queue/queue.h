@@ -96,7 +96,17 @@ struct cp_io {
 	 * completion it learned behind the lock, without it all whose completion it saw.
 	 * What another submitter has in flight, or wrote under locked_handover and told
 	 * nobody of, may be in that CPU's buffers yet. */
-	bool sync;
+	bool sync : 1;
+	/*
+	 * With data, as the kernel's REQ_PREFLUSH and REQ_FUA. preflush: what a sync
+	 * would cover is durable before this one starts. fua: the bytes of this write are
+	 * durable before it is handed back (on a read it means nothing). An I/O with
+	 * either is no part of a merged request, and nothing is merged across it. What
+	 * cannot be made durable fails whole: with preflush nothing was copied, with fua
+	 * no byte is claimed.
+	 */
+	bool preflush : 1;
+	bool fua : 1;
 	void *user;
 
 	/* filled when handed back */
@@ -105,11 +115,16 @@ struct cp_io {
 
 	/* the queue's own */
 	struct cp_sub *sub;
+	struct cp_io *next; /* merged: the next of its request, by offset */
 	uint64_t submit_ticks;
-	uint64_t dma_bytes;	 /* handed to a channel; less what it left undone */
-	uint64_t fallback_bytes; /* meant for a channel, copied by the CPU */
-	uint32_t pieces;	 /* DMA transactions not yet complete */
+	uint64_t dma_bytes; /* handed to a channel; less what it left undone */
+	/* At its end, copied by the CPU: meant for a channel, then the CPU's own share.
+	 */
+	uint64_t fallback_bytes, split_bytes;
+	uint32_t pieces; /* DMA transactions not yet complete, and one for the CPU's part
+			  */
 	uint32_t tag;
+	uint8_t marks; /* enum cp_io_marks */
 };
 
 /* Errors: media, policy and engine errors as their headers say; no engine when one was

@@ -15,11 +15,14 @@
 static void io_start(struct cp_sub *sub, struct cp_io *io)
 {
 	io->sub = sub;
+	io->next = NULL;
 	io->error = 0;
 	io->residue = 0;
 	io->dma_bytes = 0;
 	io->fallback_bytes = 0;
+	io->split_bytes = 0;
 	io->pieces = 0;
+	io->marks = 0;
 }
 
 void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
@@ -29,17 +32,16 @@ void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
 	cp_sub_watch(sub);
 	io_start(sub, io);
 	io->submit_ticks = cp_sub_stamp(sub);
-	if (io->sync) {
-		cp_sub_settle_own(sub);
-		io->error = -cp_media_sync(&dev->media, 0, dev->media.bytes);
-		return;
-	}
-	if (!cp_io_in_bounds(dev, io)) {
+	if (!io->sync && !cp_io_in_bounds(dev, io)) {
 		cp_io_refuse(io);
 		cp_io_account(sub, &io, 1, io->submit_ticks);
 		return;
 	}
-	cp_io_copy(sub, io, cp_dev_decide(dev, io), 0);
+	if (__builtin_expect(io->sync || io->preflush || io->fua, 0)) {
+		cp_sub_bio_barrier(sub, io);
+		return;
+	}
+	cp_io_copy(sub, io, cp_dev_decide(dev, io->dir, io->bytes, 0), 0);
 	cp_io_account(sub, &io, 1, cp_sub_stamp(sub));
 }
 
@@ -88,20 +90,19 @@ static void stamp_batch(struct cp_sub *sub, unsigned n)
 
 void cp_sub_commit(struct cp_sub *sub)
 {
-	struct cp_dev *dev = sub->dev;
-	struct cp_hctx *hctx = sub->hctx;
 	unsigned n = sub->nr_staged;
 
 	if (!n)
 		return;
 	stamp_batch(sub, n);
 	sub->nr_staged = 0;
-	cp_io_dispatch(sub, sub->staged, n);
-	if (hctx->chan) {
-		cp_hctx_lock(hctx);
-		cp_hctx_ring(dev, hctx);
-		cp_hctx_unlock(hctx);
-	}
+	if (__builtin_expect(!--sub->phases.commits, 0))
+		cp_phases_arm(sub, n);
+	if (sub->dev->max_merge)
+		cp_plug_dispatch(sub, sub->staged, n);
+	else
+		cp_io_dispatch(sub, sub->staged, n);
+	cp_sub_ring(sub);
 	if (sub->measuring && sub->in_flight > sub->proof.effective_iodepth)
 		sub->proof.effective_iodepth = sub->in_flight;
 }
@@ -172,6 +173,16 @@ static unsigned look(struct cp_sub *sub)
 	return n;
 }
 
+static void make_durable(struct cp_sub *sub, struct cp_io *const *done, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (!done[i]->fua)
+			continue;
+		cp_io_fua(sub, done[i]);
+		sub->nr_fua--;
+	}
+}
+
 static unsigned take(struct cp_sub *sub, unsigned max, struct cp_io **done)
 {
 	unsigned n = nr_done(sub);
@@ -182,6 +193,8 @@ static unsigned take(struct cp_sub *sub, unsigned max, struct cp_io **done)
 		done[i] = sub->done[sub->done_head++ & sub->done_mask];
 	if (__builtin_expect(sub->dev->flush.active, 0))
 		cp_sub_settle(sub, done, n);
+	if (__builtin_expect(sub->nr_fua, 0))
+		make_durable(sub, done, n);
 	return n;
 }
 
@@ -191,6 +204,13 @@ static void free_tags(struct cp_hctx *hctx, struct cp_io *const *done, unsigned 
 	for (unsigned i = 0; i < n; i++)
 		hctx->free_tags[hctx->nr_free++] = done[i]->tag;
 	cp_hctx_unlock(hctx);
+}
+
+/* Nothing is left to be handed back but by what is held. A caller that only looks, with
+ * min 0, comes to that point too: else it would look for ever. */
+static bool would_wait(const struct cp_sub *sub, unsigned n, unsigned min)
+{
+	return n < min || (!n && sub->in_flight == sub->plug.nr);
 }
 
 unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_io **done)
@@ -206,6 +226,10 @@ unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_i
 		unsigned seen = waiting && sub->hctx->chan ? look(sub) : 0;
 
 		n += take(sub, max - n, done + n);
+		if (sub->plug.nr && max && would_wait(sub, n, min)) {
+			cp_plug_flush(sub);
+			continue;
+		}
 		if (n >= min || n == max)
 			break;
 		if (!seen)
@@ -213,7 +237,11 @@ unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_i
 	}
 	if (!n)
 		return 0;
-	cp_io_account(sub, done, n, cp_ticks());
+	uint64_t now = cp_ticks();
+
+	cp_io_account(sub, done, n, now);
+	if (__builtin_expect(sub->phases.io != NULL, 0))
+		cp_phases_reaped(sub, done, n, now);
 	if (sub->hctx->tagged)
 		free_tags(sub->hctx, done, n);
 	sub->in_flight -= n;
@@ -271,6 +299,7 @@ int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err)
 	memset(sub, 0, sizeof(*sub));
 	sub->dev = dev;
 	cp_hist_reset(&sub->lat);
+	cp_phases_reset(&sub->phases);
 	pthread_getcpuclockid(pthread_self(), &sub->cpu_clock);
 	/* Room for as many as fio may hand in, and one flush. */
 	if (sub_alloc(sub, dev->cfg.iodepth + 1) != 0) {

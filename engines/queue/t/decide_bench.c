@@ -111,6 +111,13 @@ static struct cp_dev *open_dev(const char *policy, unsigned min_segments)
 	return dev;
 }
 
+/* As dispatch and bio call it. */
+static inline const struct cp_route *decide(const struct cp_dev *dev,
+					    const struct cp_io *io)
+{
+	return cp_dev_decide(dev, io->dir, io->bytes, 0);
+}
+
 /* A loop of its own for either, or the one that waits would be in both. */
 static inline __attribute__((always_inline)) double
 round_ns(const struct cp_dev *dev, const bool dependent, uintptr_t *sink)
@@ -122,7 +129,7 @@ round_ns(const struct cp_dev *dev, const bool dependent, uintptr_t *sink)
 		/* no address has its highest bit set, which the compiler does not know */
 		unsigned at = i + (dependent ? (unsigned)(last >> 63) : 0);
 
-		last = (uintptr_t)cp_dev_decide(dev, &ios[at % NR_IOS]);
+		last = (uintptr_t)decide(dev, &ios[at % NR_IOS]);
 		sum += last;
 	}
 	*sink += sum;
@@ -153,7 +160,7 @@ static uint64_t one_cold(const struct cp_dev *dev, const struct cp_io *io, bool 
 
 	_mm_lfence();
 	if (decide)
-		*sink += (uintptr_t)cp_dev_decide(dev, io);
+		*sink += (uintptr_t)decide(dev, io);
 	_mm_lfence();
 	return cp_ticks_to_ns(cp_ticks_since(start, cp_ticks()));
 }

@@ -58,13 +58,13 @@ static void check(const struct cp_dev_cfg *cfg, const struct ask *asks, size_t n
 	struct rig rig = rig_open(cfg);
 
 	for (size_t i = 0; i < nr; i++) {
-		struct cp_io io = {.dir = asks[i].dir, .bytes = asks[i].bytes};
+		const struct ask *ask = &asks[i];
 
-		if (cp_dev_decide(rig.dev, &io)->dma != asks[i].dma)
+		if (cp_dev_decide(rig.dev, ask->dir, ask->bytes, 0)->dma != ask->dma)
 			fail_msg("%s of %llu bytes: expected %s",
-				 io.dir == CP_DIR_READ ? "read" : "write",
-				 (unsigned long long)io.bytes,
-				 asks[i].dma ? "dma" : "cpu");
+				 ask->dir == CP_DIR_READ ? "read" : "write",
+				 (unsigned long long)ask->bytes,
+				 ask->dma ? "dma" : "cpu");
 	}
 	rig_close(&rig);
 }

@@ -213,8 +213,9 @@ static void test_reap_max(void **state)
 	rig_close(&rig);
 }
 
-/* Description: a full ring makes the CPU copy the rest when told to, counted as fallback,
- * and the bytes are right all the same; when told to wait nothing falls back. */
+/* Description: an I/O of more transactions than the ring holds goes piece by piece when
+ * told to wait, and nothing falls back; when told so, the CPU copies the rest, which is
+ * counted by its reason, and the bytes are right all the same. */
 static void test_ring_full(void **state)
 {
 	static const char *const modes[] = {"wait", "cpu"};
@@ -236,10 +237,11 @@ static void test_ring_full(void **state)
 
 		assert_int_equal(proof.bytes_dma + proof.bytes_cpu, 2 * 2097152);
 		assert_int_equal(proof.bytes_cpu, proof.bytes_fallback);
+		assert_int_equal(proof.queue.split, 2);
+		assert_int_equal(proof.fallback.ring_full, 0);
+		assert_int_equal(proof.fallback.too_many_segments, m == 0 ? 0 : 2);
 		if (m == 0)
-			assert_int_equal(proof.fallback.ring_full, 0);
-		else
-			assert_int_equal(proof.fallback.ring_full, 2);
+			assert_int_equal(proof.queue.transactions, 64);
 		rig_close(&rig);
 	}
 }
