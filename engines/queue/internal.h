@@ -278,6 +278,11 @@ unsigned cp_io_gather_merged(const struct cp_dev *dev, const struct cp_io *head,
 void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx);
 /* Reap each channel once. Returns completions seen. */
 unsigned cp_hctx_reap(struct cp_sub *sub);
+/* The same for a queue of one channel that is this submitter's alone and whose done ring
+ * is empty: finished I/Os go to ret_done, *ret_nr of at most max, and only what must go
+ * another way into the ring. */
+unsigned cp_hctx_take(struct cp_sub *sub, struct cp_io **ret_done, unsigned max,
+		      unsigned *ret_nr);
 /* All its transactions have completed: the I/O, or the I/Os of the request, are done. */
 void cp_io_finish(struct cp_io *io);
 
