@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "engines/base/cell.h"
 #include "engines/base/err.h"
@@ -122,8 +125,9 @@ bool cp_policy_answer(const struct cp_policy *policy, const struct cp_context *c
  */
 #define CP_PICK_ACTIONS_MAX 32
 struct cp_policy_row {
-	uint32_t upto[8]; /* inclusive, in bytes; UINT32_MAX pads; larger sizes: last
-			     action */
+	/* Inclusive, rising, as cp_policy_key() of the bytes, whose highest pads; larger
+	 * sizes: last action. */
+	int32_t upto[8];
 	uint16_t act[16]; /* index into actions; act[number of upto below bytes] */
 } __attribute__((aligned(64)));
 
@@ -145,33 +149,65 @@ int cp_policy_compile(const struct cp_policy *policy, const struct cp_context *c
 		      struct cp_policy_table **ret_table, struct cp_err *err);
 void cp_policy_table_free(struct cp_policy_table *table);
 
-/* The row of a submitter whose jobs and load are fixed; segments vary with the request.
- */
+static inline unsigned cp_policy_segments_class(const struct cp_policy_table *table,
+						uint32_t segments)
+{
+	return table->segments_class[segments < 1024 ? segments : 1024];
+}
+
+/* Rows of the same direction, jobs and load follow each other by class of segments: a
+ * submitter, whose jobs and load are fixed, looks up those once. */
 static inline const struct cp_policy_row *
 cp_policy_row(const struct cp_policy_table *table, enum cp_dir dir, uint32_t jobs,
 	      uint32_t load, uint32_t segments)
 {
 	unsigned j = table->jobs_class[jobs < 64 ? jobs : 64];
 	unsigned l = table->load_class[load < 256 ? load : 256];
-	unsigned s = table->segments_class[segments < 1024 ? segments : 1024];
+	unsigned s = cp_policy_segments_class(table, segments);
 
 	return &table->rows[((((unsigned)dir * table->nr_jobs) + j) * table->nr_load +
 			     l) * table->nr_segments +
 			    s];
 }
 
-/* Index into table->actions. Branch-free: counts the breakpoints below bytes. */
+/* Bytes, at most UINT32_MAX of them, less 2^31: SSE2 compares signed numbers only. */
+static inline int32_t cp_policy_key(uint64_t bytes)
+{
+	uint32_t size = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+
+	return (int32_t)(size ^ 1U << 31);
+}
+
+/* Index into table->actions, by a row. Without a branch: the breakpoints rise, so those
+ * below bytes are the leading ones of a comparison with all eight. */
+static inline unsigned cp_policy_row_pick(const struct cp_policy_row *row, uint64_t bytes)
+{
+#if defined(__SSE2__)
+	const __m128i key = _mm_set1_epi32(cp_policy_key(bytes));
+	const __m128i *upto = (const __m128i *)row->upto;
+	__m128i low = _mm_cmpgt_epi32(key, _mm_load_si128(upto));
+	__m128i high = _mm_cmpgt_epi32(key, _mm_load_si128(upto + 1));
+	/* a byte each; the upper eight are none, which ends the count */
+	unsigned mask = (unsigned)_mm_movemask_epi8(
+		_mm_packs_epi16(_mm_packs_epi32(low, high), _mm_setzero_si128()));
+
+	return row->act[(unsigned)__builtin_ctz(~mask)];
+#else
+	int32_t key = cp_policy_key(bytes);
+	unsigned below = 0;
+
+	for (unsigned i = 0; i < 8; i++)
+		below += key > row->upto[i];
+	return row->act[below];
+#endif
+}
+
+/* The same, the row looked up too. */
 static inline unsigned cp_policy_pick(const struct cp_policy_table *table,
 				      enum cp_dir dir, uint64_t bytes, uint32_t jobs,
 				      uint32_t load, uint32_t segments)
 {
-	const struct cp_policy_row *row = cp_policy_row(table, dir, jobs, load, segments);
-	uint32_t size = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
-	unsigned below = 0;
-
-	for (unsigned i = 0; i < 8; i++)
-		below += size > row->upto[i];
-	return row->act[below];
+	return cp_policy_row_pick(cp_policy_row(table, dir, jobs, load, segments), bytes);
 }
 
 #endif

@@ -249,7 +249,7 @@ static int fill_row(const struct compile *c, const struct key *key,
 	if (rc)
 		return rc;
 	for (unsigned i = 0; i < 8; i++)
-		row->upto[i] = UINT32_MAX;
+		row->upto[i] = cp_policy_key(UINT32_MAX);
 	for (unsigned i = 0; i < nr_cuts; i++) {
 		uint16_t index;
 
@@ -258,7 +258,7 @@ static int fill_row(const struct compile *c, const struct key *key,
 			return rc;
 		if (i && index == row->act[nr]) { /* goes on */
 			if (nr < 8)
-				row->upto[nr] = (uint32_t)cuts[i];
+				row->upto[nr] = cp_policy_key(cuts[i]);
 			continue;
 		}
 		if (i && ++nr > 8)
@@ -268,7 +268,7 @@ static int fill_row(const struct compile *c, const struct key *key,
 					  key->jobs, key->load, key->segments);
 		row->act[nr] = index;
 		if (nr < 8)
-			row->upto[nr] = (uint32_t)cuts[i];
+			row->upto[nr] = cp_policy_key(cuts[i]);
 	}
 	/* Counting never goes past the last action; fill the rest so that it may. */
 	for (unsigned i = nr + 1; i < 16; i++)

@@ -23,7 +23,8 @@
  * bytes visible to the reaping thread. Only the last descriptor of a transaction writes a
  * completion. With CP_DMA_INTERRUPT on the transaction and a channel opened with irq, the
  * engine signals the channel's eventfd after the completion can be reaped; wait() sleeps
- * on it. Channels of one owner may be given one eventfd: a wait() then ends with a
+ * on it. An engine may moderate its signals: hold one back while others are in flight that a
+ * wait() has found there, but never the last of them. Channels of one owner may be given one eventfd: a wait() then ends with a
  * completion of any of them.
  *
  * Threading: a channel belongs to one thread at a time; the caller locks a shared one.

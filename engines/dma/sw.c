@@ -20,6 +20,22 @@ static unsigned sw_space(struct cp_dma_chan *chan)
 	return chan->nr_free;
 }
 
+/* Segments of one length that follow each other, the last perhaps shorter: kept as where
+ * they begin, that length and their sum. */
+static bool contiguous(const struct cp_dma_sg *sg, unsigned nr_sg)
+{
+	const unsigned char *end = (unsigned char *)sg[0].addr + sg[0].len;
+
+	for (unsigned i = 1; i < nr_sg; i++, end += sg[0].len) {
+		bool same = sg[i].len == sg[0].len ||
+			    (i == nr_sg - 1 && sg[i].len < sg[0].len);
+
+		if (sg[i].addr != end || !same)
+			return false;
+	}
+	return true;
+}
+
 static int sw_prep(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
 		   const struct cp_dma_sg *near_sg, unsigned nr_sg, unsigned flags,
 		   void *user)
@@ -32,16 +48,22 @@ static int sw_prep(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
 		return -EAGAIN;
 
 	unsigned class = cp_copy_class(len);
-	struct sw_slot *slot = &chan->slots[chan->free_slots[--chan->nr_free]];
+	uint32_t number = chan->free_slots[--chan->nr_free];
+	struct sw_slot *slot = &chan->slots[number];
 
-	slot->user = user;
+	chan->marks[number].user = user;
 	slot->far = far;
 	slot->len = len;
-	slot->dir = dir;
+	slot->dir = (uint8_t)dir;
 	slot->copy = chan->copy[dir].fn[class];
-	slot->flags = flags;
-	slot->nr_sg = nr_sg;
-	memcpy(slot->sg, near_sg, nr_sg * sizeof(*near_sg));
+	slot->flags = (uint8_t)flags;
+	slot->nr_sg = (uint8_t)nr_sg;
+	slot->near = NULL;
+	slot->seg = near_sg[0].len;
+	if (contiguous(near_sg, nr_sg))
+		slot->near = near_sg[0].addr;
+	else
+		memcpy(slot->sg, near_sg, nr_sg * sizeof(*near_sg));
 	chan->used[dir] |= 1U << class;
 	chan->prepared = slot;
 	return 0;
@@ -59,12 +81,14 @@ static cp_dma_cookie sw_submit(struct cp_dma_chan *chan)
 		for (unsigned i = 0; i < chan->nr_workers; i++)
 			slot->after[i] = chan->workers[i].next;
 	}
-	slot->cookie = ++chan->cookie;
+	uint32_t number = (uint32_t)(slot - chan->slots);
+
+	chan->marks[number].cookie = ++chan->cookie;
 	/* A worker's ring has as many entries as there are slots, so it is never full. */
-	worker->entries[worker->next++ & chan->mask] = (uint32_t)(slot - chan->slots);
+	worker->entries[worker->next++ & chan->mask] = number;
 	if (++chan->next_worker == chan->nr_workers)
 		chan->next_worker = 0;
-	return slot->cookie;
+	return chan->cookie;
 }
 
 static void sw_issue_pending(struct cp_dma_chan *chan)
@@ -95,8 +119,8 @@ static unsigned reap_worker(struct cp_dma_chan *chan, struct sw_worker *worker,
 		const struct sw_slot *slot = &chan->slots[number];
 
 		done[nr] = (struct cp_dma_completion){
-			.user = slot->user,
-			.cookie = slot->cookie,
+			.user = chan->marks[number].user,
+			.cookie = chan->marks[number].cookie,
 			.result = slot->result,
 			.residue = slot->residue,
 		};
@@ -122,12 +146,31 @@ static bool reapable(struct cp_dma_chan *chan)
 	for (unsigned i = 0; i < chan->nr_workers; i++) {
 		struct sw_worker *worker = &chan->workers[i];
 
-		/* relaxed: only a hint to try reap(), which acquires */
-		if (atomic_load_explicit(&worker->done, memory_order_relaxed) !=
+		/* seq_cst for `done`: the waiter's half of the protocol in worker_main().
+		 * relaxed for `reaped`: only compared */
+		if (atomic_load(&worker->done) !=
 		    atomic_load_explicit(&worker->reaped, memory_order_relaxed))
 			return true;
 	}
 	return false;
+}
+
+/* Have each worker signal when half of what it has now is done, or with the next that it
+ * gets. */
+static void ask_signal(struct cp_dma_chan *chan)
+{
+	for (unsigned i = 0; i < chan->nr_workers; i++) {
+		struct sw_worker *worker = &chan->workers[i];
+		/* relaxed: counts, nothing is read through them. Each is at most what
+		 * `tail` comes to, in this order, so the worker gets there. */
+		uint64_t reaped =
+			atomic_load_explicit(&worker->reaped, memory_order_relaxed);
+		uint64_t tail = atomic_load_explicit(&worker->tail, memory_order_relaxed);
+		uint64_t half = tail > reaped ? (tail - reaped) / 2 : 0;
+
+		/* seq_cst: before the look at `done` that follows, see worker_main() */
+		atomic_store(&worker->wake_at, reaped + (half ? half : 1));
+	}
 }
 
 static int sw_wait(struct cp_dma_chan *chan, uint64_t timeout_ns)
@@ -141,10 +184,15 @@ static int sw_wait(struct cp_dma_chan *chan, uint64_t timeout_ns)
 
 	if (chan->event_fd < 0)
 		return -ENOSYS;
-	/* A completion that came before we look is seen here; one that comes later makes
-	 * the eventfd readable after it is reapable. */
 	if (reapable(chan))
 		return 0;
+	/* A completion that came before we look again is seen here; one that comes later
+	 * finds what was asked, and makes the eventfd readable after it is reapable. */
+	if (chan->event_ours) {
+		ask_signal(chan);
+		if (reapable(chan))
+			return 0;
+	}
 	int rc = ppoll(&poll_fd, 1, &timeout, NULL);
 
 	if (rc < 0)

@@ -11,10 +11,17 @@
  *	  owner   worker   owner   owner, before the doorbell
  *
  * The same ring is both the submission and the completion queue.
+ *
+ * Interrupts are moderated: a wait() is ended when half of what it found in flight has
+ * completed. One signal a completion costs the submitter a wake-up each, tens of
+ * microseconds of CPU in a virtual machine, while what is left keeps the worker busy as
+ * long as a wake-up takes. A channel that was given an eventfd signals every completion,
+ * since its wait() may be that of another.
  */
 #ifndef CP_ENGINES_DMA_SW_H
 #define CP_ENGINES_DMA_SW_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -32,20 +39,34 @@
  * than it would have lost by sleeping at once. */
 #define SW_SPIN_NS 50000U
 
+#define SW_NEVER UINT64_MAX /* of sw_worker.wake_at */
+
+/*
+ * What a worker reads and writes of a transaction: one line, unless its segments are
+ * scattered. A line that the other CPU wrote costs a good part of what a small copy does.
+ */
 struct sw_slot {
-	_Alignas(SW_LINE) void *user;
-	cp_dma_cookie cookie;
-	unsigned char *far;
-	size_t len;	/* of all segments */
-	size_t residue; /* by the worker, as is result */
-	enum cp_dma_result result;
-	enum cp_dir dir;
+	_Alignas(SW_LINE) unsigned char *far;
+	unsigned char *near; /* segments that follow each other; NULL: see sg */
+	size_t len;	     /* of all segments */
+	size_t seg;	     /* with near: of each, the last may be shorter */
+	size_t residue;	     /* by the worker, as is result */
 	cp_copy_fn copy;
-	unsigned flags;
-	unsigned nr_sg;
+	enum cp_dma_result result;
+	uint8_t dir;   /* enum cp_dir */
+	uint8_t flags; /* CP_DMA_* */
+	uint8_t nr_sg;
+	/* without near */
+	_Alignas(SW_LINE) struct cp_dma_sg sg[CP_DMA_SEGMENTS_MAX];
 	/* CP_DMA_FENCE: start when each worker has done this many */
 	uint64_t after[SW_THREADS_MAX];
-	struct cp_dma_sg sg[CP_DMA_SEGMENTS_MAX];
+};
+static_assert(CP_DMA_SEGMENTS_MAX <= UINT8_MAX, "nr_sg holds them");
+
+/* What is the owner's alone of a slot. */
+struct sw_mark {
+	void *user;
+	cp_dma_cookie cookie;
 };
 
 struct sw_worker {
@@ -67,6 +88,12 @@ struct sw_worker {
 	pthread_t thread;
 	clockid_t clock; /* its CPU time */
 	bool started;
+	bool due; /* the worker's: a completion that asked for an interrupt waits for it
+		   */
+
+	/* irq: signal once `done` has come this far. Stored by whoever wait()s, and by
+	 * the worker, which puts SW_NEVER there when it signals. */
+	_Alignas(SW_LINE) _Atomic uint64_t wake_at;
 };
 
 struct cp_dma_chan {
@@ -74,11 +101,12 @@ struct cp_dma_chan {
 	unsigned mask; /* slots - 1, also of the workers' rings */
 	unsigned nr_workers;
 	struct sw_slot *slots;
+	struct sw_mark *marks; /* of the same index */
 	bool drain; /* far memory is write combining: fence behind each transaction */
 	struct cp_copy_bound copy[2]; /* by direction */
 	bool serves[2];		      /* the copy has a meaning there */
 	int event_fd;		      /* -1 without irq */
-	bool event_ours;	      /* to close */
+	bool event_ours;	      /* to close; and interrupts are moderated */
 	bool guarded;		      /* has a cp_guard_get() to give back */
 	_Atomic bool stop;
 

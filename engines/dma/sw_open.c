@@ -82,6 +82,7 @@ void sw_close(struct cp_dma_chan *chan)
 		cp_guard_put();
 	free(chan->free_slots);
 	free(chan->slots);
+	free(chan->marks);
 	free(chan);
 }
 
@@ -102,8 +103,9 @@ static struct cp_dma_chan *chan_alloc(unsigned ring, unsigned nr_workers)
 	/* every field is written before it is read, so nothing is touched that a shallow
 	 * queue never uses */
 	chan->slots = aligned_alloc(SW_LINE, ring * sizeof(chan->slots[0]));
+	chan->marks = calloc(ring, sizeof(chan->marks[0]));
 	chan->free_slots = calloc(ring, sizeof(chan->free_slots[0]));
-	ok = chan->slots && chan->free_slots;
+	ok = chan->slots && chan->marks && chan->free_slots;
 	for (unsigned i = 0; i < nr_workers; i++) {
 		chan->workers[i].index = i;
 		chan->workers[i].chan = chan;
@@ -159,6 +161,8 @@ int sw_open(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan,
 			goto out_close;
 		}
 		chan->event_ours = true;
+		for (unsigned i = 0; i < chan->nr_workers; i++)
+			atomic_store(&chan->workers[i].wake_at, SW_NEVER);
 	}
 	for (unsigned i = 0; i < chan->nr_workers; i++) {
 		/* one CPU holds one thread; where the others go is the scheduler's

@@ -54,38 +54,69 @@ static enum cp_dma_result failed_side(enum cp_dir dir)
 	return side == CP_GUARD_SRC ? CP_DMA_READ_FAILED : CP_DMA_WRITE_FAILED;
 }
 
-static void transact(const struct sw_worker *worker, struct sw_slot *slot)
+/* The residue. */
+static size_t copy_one(const struct sw_worker *worker, const struct sw_slot *slot,
+		       unsigned char *far, unsigned char *near, size_t len)
 {
-	struct cp_dma_chan *chan = worker->chan;
-	cp_copy_fn copy = slot->copy;
-	unsigned char *far = slot->far;
 	/* wc: kernels with NT loads begin with a fence (engines/copy/ntload_x86.c) */
-	enum cp_attr attr = chan->drain ? CP_ATTR_WC : CP_ATTR_WB;
+	enum cp_attr attr = worker->chan->drain ? CP_ATTR_WC : CP_ATTR_WB;
+
+	if (slot->dir == CP_DIR_READ)
+		return cp_guard_copy(slot->copy, near, far, len, CP_DIR_READ, attr);
+	return cp_guard_copy(slot->copy, far, near, len, CP_DIR_WRITE, attr);
+}
+
+/* Segment by segment; what is left of all. */
+static size_t copy_segments(const struct sw_worker *worker, struct sw_slot *slot)
+{
+	unsigned char *far = slot->far, *near = slot->near;
 	size_t left = slot->len;
 
-	slot->result = CP_DMA_OK;
-	if ((slot->flags & CP_DMA_FENCE) && !wait_earlier(worker, slot))
-		slot->result = CP_DMA_ABORTED;
-	for (unsigned i = 0; i < slot->nr_sg && slot->result == CP_DMA_OK; i++) {
-		const struct cp_dma_sg *sg = &slot->sg[i];
-		size_t residue;
+	for (unsigned i = 0; i < slot->nr_sg; i++) {
+		size_t len = left < slot->seg ? left : slot->seg;
 
-		if (stopping(chan)) {
+		if (stopping(worker->chan)) {
 			slot->result = CP_DMA_ABORTED;
 			break;
 		}
-		if (slot->dir == CP_DIR_READ)
-			residue = cp_guard_copy(copy, sg->addr, far, sg->len, CP_DIR_READ,
-						attr);
-		else
-			residue = cp_guard_copy(copy, far, sg->addr, sg->len,
-						CP_DIR_WRITE, attr);
-		left -= sg->len - residue;
-		far += sg->len;
-		if (residue)
-			slot->result = failed_side(slot->dir);
+		if (!slot->near) {
+			near = slot->sg[i].addr;
+			len = slot->sg[i].len;
+		}
+		size_t residue = copy_one(worker, slot, far, near, len);
+
+		left -= len - residue;
+		far += len;
+		near += len;
+		if (residue) {
+			slot->result = failed_side((enum cp_dir)slot->dir);
+			break;
+		}
 	}
-	slot->residue = left;
+	return left;
+}
+
+static void transact(const struct sw_worker *worker, struct sw_slot *slot)
+{
+	slot->result = CP_DMA_OK;
+	slot->residue = slot->len;
+	if ((slot->flags & CP_DMA_FENCE) && !wait_earlier(worker, slot)) {
+		slot->result = CP_DMA_ABORTED;
+		return;
+	}
+	if (slot->near) {
+		slot->residue = copy_one(worker, slot, slot->far, slot->near, slot->len);
+		if (!slot->residue)
+			return;
+		if (slot->nr_sg == 1) {
+			slot->result = failed_side((enum cp_dir)slot->dir);
+			return;
+		}
+		/* Again one by one, so that all segments before the one that fails are
+		 * claimed, whatever the kernel's order. */
+		cp_guard_take_side();
+	}
+	slot->residue = copy_segments(worker, slot);
 }
 
 static void signal_owner(const struct cp_dma_chan *chan)
@@ -96,19 +127,19 @@ static void signal_owner(const struct cp_dma_chan *chan)
 	cp_write_all(chan->event_fd, &one, sizeof(one));
 }
 
-/* Until the ring has something (true) or the channel closes. */
-static bool wait_work(struct sw_worker *worker, uint64_t head)
+/* Until the ring has something beyond `head`: where it ends, or `head` when the channel
+ * closes. */
+static uint64_t wait_work(struct sw_worker *worker, uint64_t head)
 {
 	struct cp_dma_chan *chan = worker->chan;
-	uint64_t start = cp_ticks();
+	uint64_t start = cp_ticks(), tail;
 
 	for (unsigned spins = 1;; spins++) {
 		/* acquire: the slots that were filled before the owner's release of
 		 * `tail` must be visible to us */
-		if (atomic_load_explicit(&worker->tail, memory_order_acquire) != head)
-			return true;
-		if (stopping(chan))
-			return false;
+		tail = atomic_load_explicit(&worker->tail, memory_order_acquire);
+		if (tail != head || stopping(chan))
+			return tail;
 		cp_cpu_relax();
 		if (spins % 16 ||
 		    cp_ticks_to_ns(cp_ticks_since(start, cp_ticks())) < SW_SPIN_NS)
@@ -127,16 +158,48 @@ static bool wait_work(struct sw_worker *worker, uint64_t head)
 	}
 }
 
+/*
+ * Interrupts. We store `done` and then look at `wake_at`; who waits stores `wake_at` and
+ * then looks at `done`. All are seq_cst: one of the two sees the other's store, so no
+ * signal is lost. What is put there while we look stays: only what we saw is taken away.
+ */
+static void interrupt(struct sw_worker *worker, uint64_t done)
+{
+	struct cp_dma_chan *chan = worker->chan;
+	uint64_t at = atomic_load(&worker->wake_at);
+
+	if (done < at)
+		return;
+	worker->due = false;
+	if (chan->event_ours)
+		atomic_compare_exchange_strong(&worker->wake_at, &at, SW_NEVER);
+	signal_owner(chan);
+}
+
+static struct sw_slot *slot_of(const struct sw_worker *worker, uint64_t at)
+{
+	return &worker->chan->slots[worker->entries[at & worker->chan->mask]];
+}
+
 static void *worker_main(void *arg)
 {
 	struct sw_worker *worker = arg;
 	struct cp_dma_chan *chan = worker->chan;
-	uint64_t head = 0;
+	bool irq = chan->event_fd >= 0;
+	uint64_t head = 0, tail = 0;
 
-	while (!stopping(chan) && wait_work(worker, head)) {
-		struct sw_slot *slot = &chan->slots[worker->entries[head & chan->mask]];
-		bool interrupt = chan->event_fd >= 0 && (slot->flags & CP_DMA_INTERRUPT);
+	while (!stopping(chan)) {
+		if (head == tail)
+			tail = wait_work(worker, head);
+		if (head == tail)
+			break; /* closing */
+		struct sw_slot *slot = slot_of(worker, head);
 
+		/* so that its line is here when this copy is done */
+		if (head + 1 != tail)
+			__builtin_prefetch(slot_of(worker, head + 1));
+
+		worker->due |= irq && slot->flags & CP_DMA_INTERRUPT;
 		transact(worker, slot);
 		/* Ordinary stores to wc memory have left this CPU's write-combining
 		 * buffers, and are visible to whoever acquires `done`; the release below
@@ -144,10 +207,13 @@ static void *worker_main(void *arg)
 		if (chan->drain)
 			atomic_thread_fence(memory_order_seq_cst);
 		/* release: the bytes moved, the result and the residue must be visible to
-		 * whoever acquires `done`; from here on the slot is the owner's */
-		atomic_store_explicit(&worker->done, ++head, memory_order_release);
-		if (interrupt)
-			signal_owner(chan);
+		 * whoever acquires `done`; from here on the slot is the owner's. seq_cst:
+		 * see interrupt() */
+		atomic_store_explicit(&worker->done, ++head,
+				      worker->due ? memory_order_seq_cst
+						  : memory_order_release);
+		if (worker->due)
+			interrupt(worker, head);
 	}
 	return NULL;
 }

@@ -142,6 +142,17 @@ static void note_no_rule(struct cp_dev *dev, const struct cp_policy *policy)
 	cp_dev_note(dev, note);
 }
 
+/* What of the look-up does not change between I/Os. */
+static void bind_rows(struct cp_dev *dev)
+{
+	uint32_t jobs = dev->cfg.jobs, load = jobs * dev->cfg.iodepth;
+
+	for (unsigned d = 0; d < 2; d++)
+		dev->row[d] = cp_policy_row(dev->table, (enum cp_dir)d, jobs, load, 0) -
+			      cp_policy_segments_class(dev->table, 0);
+	dev->by_segments = dev->table->nr_segments > 1;
+}
+
 static int policy_routes(struct cp_dev *dev, struct cp_err *err)
 {
 	struct cp_context context;
@@ -174,6 +185,8 @@ static int policy_routes(struct cp_dev *dev, struct cp_err *err)
 				"set dma=auto or dma=sw",
 				policy.name, act->name);
 	}
+	if (!rc)
+		bind_rows(dev);
 	if (rc)
 		cp_err_prefix(err, "policy");
 	cp_policy_free(&policy);
@@ -194,15 +207,17 @@ int cp_dev_routes(struct cp_dev *dev, struct cp_err *err)
 	dev->dma_route.dma = true;
 	dev->thresh[CP_DIR_READ] = UINT64_MAX;
 	dev->thresh[CP_DIR_WRITE] = UINT64_MAX;
-	dev->min_segments = arm->dma_min_segments;
 	if (!strcmp(arm->path, "dma")) {
-		dev->always_dma = true;
+		dev->thresh[CP_DIR_READ] = 0;
+		dev->thresh[CP_DIR_WRITE] = 0;
 		return 0;
 	}
 	if (strcmp(arm->path, "auto") != 0)
 		return 0;
 	if (arm->policy[0])
 		return policy_routes(dev, err);
+	dev->min_segments = arm->dma_min_segments;
+	dev->by_segments = dev->min_segments > 0;
 	if (arm->dma_thresh_read && dev->mq)
 		dev->thresh[CP_DIR_READ] = arm->dma_thresh_read;
 	if (arm->dma_thresh_write && dev->mq)

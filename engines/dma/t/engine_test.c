@@ -425,9 +425,120 @@ static void tags_fit_the_ring(void **state)
 	}
 }
 
+/* Where segments of a layout lie in 64 bytes of near memory, in their order. */
+struct layout {
+	unsigned nr;
+	struct {
+		unsigned at, len;
+	} seg[4];
+};
+
+static void layout_check(struct rig *rig, const struct layout *layout, enum cp_dir dir)
+{
+	unsigned char far[64], near[64], want[64];
+	struct cp_dma_sg sg[4];
+	struct cp_dma_completion done;
+	unsigned at = 8;
+
+	for (unsigned i = 0; i < 64; i++) {
+		far[i] = (unsigned char)(i + 1);
+		near[i] = (unsigned char)(i + 101);
+	}
+	memcpy(want, dir == CP_DIR_READ ? near : far, sizeof(want));
+	for (unsigned i = 0; i < layout->nr; at += layout->seg[i++].len) {
+		unsigned from = layout->seg[i].at, len = layout->seg[i].len;
+
+		sg[i] = (struct cp_dma_sg){near + from, len};
+		memcpy(want + (dir == CP_DIR_READ ? from : at),
+		       dir == CP_DIR_READ ? far + at : near + from, len);
+	}
+	assert_int_equal(rig->ops->prep_memcpy_sg(rig->chan, dir, far + 8, sg, layout->nr,
+						  0, NULL),
+			 0);
+	rig->ops->submit(rig->chan);
+	rig->ops->issue_pending(rig->chan);
+	rig_reap(rig, &done, 1);
+	assert_int_equal(done.result, CP_DMA_OK);
+	assert_int_equal(done.residue, 0);
+	assert_memory_equal(dir == CP_DIR_READ ? near : far, want, sizeof(want));
+}
+
+/* Description: segments that follow each other, all of them or some, of one length or of
+ * several, in any order, are copied to the byte and nothing beside them is touched. */
+static void segment_layouts_are_exact(void **state)
+{
+	static const struct layout layouts[] = {
+		{1, {{8, 5}}},
+		{2, {{8, 5}, {13, 5}}},
+		{3, {{8, 5}, {13, 5}, {18, 5}}},
+		{3, {{8, 5}, {13, 5}, {18, 3}}},
+		{3, {{8, 5}, {13, 5}, {18, 9}}},
+		{3, {{8, 5}, {13, 3}, {16, 5}}},
+		{3, {{8, 5}, {13, 5}, {19, 5}}},
+		{3, {{8, 5}, {14, 5}, {19, 5}}},
+		{4, {{26, 6}, {20, 6}, {14, 6}, {8, 6}}},
+		{4, {{8, 6}, {14, 6}, {30, 6}, {36, 6}}},
+	};
+	struct rig rig = rig_open("sw", 8, false);
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		layout_check(&rig, &layouts[i], CP_DIR_READ);
+		layout_check(&rig, &layouts[i], CP_DIR_WRITE);
+	}
+	rig_close(&rig);
+}
+
+/* Description: however many transactions are in flight and however few are reaped at a
+ * time, a wait that finds none ends by a signal and never by its timeout, though not each
+ * completion signals. */
+static void no_signal_is_lost(void **state)
+{
+	static const char *const specs[] = {"sw", "sw:threads=3"};
+	static unsigned char far[512], near[16][512];
+	struct cp_dma_completion done[16];
+	unsigned char *idle[16]; /* buffers that no transaction has */
+	uint64_t random = 1;
+	(void)state;
+
+	for (unsigned s = 0; s < 2; s++) {
+		struct rig rig = rig_open(specs[s], 16, true);
+		unsigned in_flight = 0;
+
+		for (unsigned i = 0; i < 16; i++)
+			idle[i] = near[i];
+		for (unsigned round = 0; round < 4000; round++) {
+			random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+			unsigned wanted = 1 + (unsigned)(random >> 60);
+
+			for (; in_flight < wanted; in_flight++)
+				rig_submit(&rig, CP_DIR_READ, far, idle[15 - in_flight],
+					   (random >> 40 & 511) | 1, CP_DMA_INTERRUPT,
+					   idle[15 - in_flight]);
+			rig.ops->issue_pending(rig.chan);
+			unsigned left = (unsigned)(random >> 50) % wanted;
+
+			while (in_flight > left) {
+				unsigned n = rig.ops->reap(rig.chan, done,
+							   1 + (random >> 45 & 3));
+
+				for (unsigned i = 0; i < n; i++)
+					idle[16 - in_flight--] = done[i].user;
+				if (!n)
+					assert_int_equal(
+						rig.ops->wait(rig.chan, RIG_HANG_NS), 0);
+			}
+		}
+		rig_reap(&rig, done, in_flight);
+		rig_close(&rig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(segment_layouts_are_exact),
+		cmocka_unit_test(no_signal_is_lost),
 		cmocka_unit_test(engines_are_found),
 		cmocka_unit_test(tables_are_filled),
 		cmocka_unit_test(wrong_settings_are_refused),
