@@ -209,7 +209,6 @@ json_t *cp_probe_dma(void)
 					"provenance", ops->traits.provenance, "moves_data",
 					ops->traits.moves_data));
 	}
-	add_hardware(list, "idxd", "/sys/bus/dsa/devices/dsa*", "/sys/bus/dsa");
 	add_hardware(list, "ioat", "/sys/class/dma/*", "/sys/class/dma");
 	return list;
 }
