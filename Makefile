@@ -34,7 +34,9 @@ WARN    += $(if $(SANITIZE),-Wno-format-truncation -Wno-format-overflow)
 CPPFLAGS_ALL := -I. -I$(B) -D_GNU_SOURCE -DCP_VERSION='"$(VERSION)"' -DCP_PREFIX='"$(PREFIX)"' \
 	   -DCP_LIBDIR='"$(LIBDIR)"' $(CPPFLAGS)
 CFLAGS_ALL := -std=gnu17 -fPIC -fvisibility=hidden -pthread $(WARN) $(SAN) $(CFLAGS)
-LDLIBS_ALL := -ljansson -lyaml -lhwloc -lmd -lgsl -lgslcblas -lm -lpthread
+# DSA is a device of x86 processors, and so is the library that finds its queues.
+ACCEL   := $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),-laccel-config)
+LDLIBS_ALL := -ljansson -lyaml -lhwloc -lmd -lgsl -lgslcblas -lm -lpthread $(ACCEL)
 LDFLAGS_ALL := $(SAN) $(LDFLAGS)
 
 Q := $(if $(filter 1,$(V)),,@)
@@ -113,6 +115,10 @@ $(B)/%_test: $(B)/obj/%_test.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -lcmocka $(LDLIBS_ALL)
 
+# Tests and benches that run on the emulated DSA device.
+$(addprefix $(B)/engines/dma/t/,channel_test idxd_test idxd_fault_test idxd_bench): \
+	$(B)/obj/engines/dma/t/idxd_emu.o
+
 $(B)/%_bench: $(B)/obj/%_bench.o $(LIB)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
@@ -124,7 +130,7 @@ $(HELPERS): $(B)/tests/helpers/%: $(B)/obj/tests/helpers/%.o $(LIB)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LDLIBS_ALL)
 
 -include $(patsubst %.o,%.d,$(call obj,$(LIB_SRCS) $(CMD_SRCS) $(FIO_SRCS) $(TEST_SRCS) \
-	$(BENCH_SRCS) $(HELPER_SRCS)))
+	$(BENCH_SRCS) $(HELPER_SRCS) engines/dma/t/idxd_emu.c))
 
 deps:
 	$(Q)$(if $(filter 0,$(DEPS)),:,FIO_SRC_GIVEN=$(FIO_SRC_GIVEN) LAB=$(LAB) \

@@ -18,6 +18,8 @@ packages=(
 	libcmocka-dev bats jq man-db tidy    # tests
 	clang-format-14 clang-tidy-14 cppcheck shellcheck # make lint
 )
+# Work queues of DSA, which only these processors have.
+[ "$(dpkg --print-architecture 2>/dev/null)" != amd64 ] || packages+=(libaccel-config-dev uuid-dev)
 if [ "${LAB:-0}" = 1 ]; then
 	packages+=(qemu-system-x86 e2fsprogs)
 	# The dynamic one does too, and the two exclude each other.

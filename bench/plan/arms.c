@@ -158,6 +158,16 @@ static int arm_check(struct cp_arm *arm, struct cp_err *err)
 					  "'queue_depth' is %u, more than a DMA ring "
 					  "holds; expected at most %u",
 					  arm->queue_depth, CP_DMA_RING_MAX);
+		/* auto falls back; a named engine is wanted for itself */
+		struct cp_dma_cfg cfg = {.spec = arm->dma,
+					 .ring = arm->queue_depth,
+					 .node = -1,
+					 .cpu = -1};
+
+		if (strncmp(arm->dma, "auto", 4) != 0 && cp_dma_usable(dma, &cfg, err)) {
+			cp_err_prefix(err, "'dma' is '%s'", arm->dma);
+			return -EINVAL;
+		}
 		struct cp_dma_traits traits;
 
 		cp_dma_traits(dma, arm->dma, &traits);

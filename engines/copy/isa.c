@@ -27,7 +27,8 @@ static const struct {
 	{"sse2", 1, EDX, 26, 0},       {"sse4_1", 1, ECX, 19, 0},
 	{"avx2", 7, EBX, 5, XCR0_AVX}, {"avx512f", 7, EBX, 16, XCR0_AVX512},
 	{"movdir64b", 7, ECX, 28, 0},  {"clflush", 1, EDX, 19, 0},
-	{"clflushopt", 7, EBX, 23, 0}, {"clwb", 7, EBX, 24, 0},
+	{"enqcmd", 7, ECX, 29, 0},     {"clflushopt", 7, EBX, 23, 0},
+	{"clwb", 7, EBX, 24, 0},
 };
 
 static uint32_t os_saves(void)

@@ -112,6 +112,9 @@ struct cp_dma_ops {
 	/* Usable on this machine? 0, or -errno with err saying why and what would enable
 	 * it. */
 	int (*probe)(struct cp_err *err);
+	/* Could open() with this work now? As probe, and of the spec's own device and the
+	 * ring; nothing is held. Without the hook probe is what there is to say. */
+	int (*usable)(const struct cp_dma_cfg *cfg, struct cp_err *err);
 	/* Check the spec's settings only (no resources): for plans. */
 	int (*check)(const char *spec, struct cp_err *err);
 	/* Of a spec that check() passed. Without the hook those above hold. */
@@ -152,6 +155,10 @@ void cp_dma_traits(const struct cp_dma_ops *ops, const char *spec,
  * that the engine will not have is check()'s to tell.
  */
 int cp_dma_fit_ring(struct cp_arm *arm, struct cp_err *err);
+
+/* Of a spec that check() passed: 0, or as probe() or open() would say it. */
+int cp_dma_usable(const struct cp_dma_ops *ops, const struct cp_dma_cfg *cfg,
+		  struct cp_err *err);
 
 /* By the NAME of a spec; "auto" is the best usable engine that is real hardware, else sw;
  * it never picks one that moves no data. NULL with err (exit 2, nearest suggested). */

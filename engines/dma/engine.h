@@ -8,6 +8,7 @@
 #include "engines/dma/channel.h"
 
 /* An engine leaves the hooks it lacks NULL; the table hands out a filled copy. */
+extern const struct cp_dma_ops cp_dma_idxd_ops;
 extern const struct cp_dma_ops cp_dma_sw_ops;
 extern const struct cp_dma_ops cp_dma_null_ops;
 extern const struct cp_dma_ops cp_dma_fault_ops;

@@ -11,6 +11,7 @@
 /* Engines that are real hardware first, best first: `auto` takes the first that is usable
  * and moves data. */
 static const struct cp_dma_ops *const engines[] = {
+	&cp_dma_idxd_ops,
 	&cp_dma_sw_ops,
 	&cp_dma_null_ops,
 	&cp_dma_model_ops,
@@ -133,6 +134,12 @@ void cp_dma_traits(const struct cp_dma_ops *ops, const char *spec,
 	*ret_traits = ops->traits;
 	if (ops->traits_of)
 		ops->traits_of(spec, ret_traits);
+}
+
+int cp_dma_usable(const struct cp_dma_ops *ops, const struct cp_dma_cfg *cfg,
+		  struct cp_err *err)
+{
+	return ops->usable ? ops->usable(cfg, err) : ops->probe(err);
 }
 
 static const struct cp_dma_ops *find_auto(struct cp_err *err)

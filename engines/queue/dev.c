@@ -22,7 +22,12 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 
 	if (rc)
 		return rc;
-	rc = dev->dma->probe(err);
+	struct cp_dma_cfg cfg = {
+		.spec = arm->dma, .ring = arm->queue_depth, .node = -1, .cpu = -1};
+
+	if (!strncmp(arm->dma, "auto", 4))
+		cfg.spec = dev->dma->name;
+	rc = cp_dma_usable(dev->dma, &cfg, err);
 	if (rc)
 		return cp_dev_no_channel(dev, rc, err);
 	cp_dma_traits(dev->dma, arm->dma, &dev->traits);

@@ -48,6 +48,17 @@ setup() {
 	grep -q '^dma  *sw  *usable, software$' <<<"$output"
 }
 
+# shellcheck disable=SC2154 # stderr is set by run --separate-stderr
+@test "run refuses a DMA engine that probe calls unusable, with the same words" {
+	local why
+	why=$("$copypath" probe --json | jq -r '.dma[] | select(.name == "idxd").why // empty')
+	[ -n "$why" ] || skip "idxd is usable here"
+	sed 's,"idxd:/dev/null",idxd,' "$root/configs/bad/dma-idxd-queue.yaml" >idxd.yaml
+	run --separate-stderr "$copypath" run --dry-run idxd.yaml
+	[ "$status" -eq 2 ]
+	[[ $stderr = *"'dma' is 'idxd': $why"* ]]
+}
+
 @test "probe --json prints one document with every section" {
 	run --separate-stderr "$copypath" probe --json
 	[ "$status" -eq 0 ]

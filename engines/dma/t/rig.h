@@ -79,6 +79,9 @@ static inline void rig_reap(struct rig *rig, struct cp_dma_completion *done, uns
 	}
 }
 
+/* Specs that a test adds to those below, NULL-terminated. */
+static const char *const *rig_more;
+
 /* Every engine in the table with its defaults, then with settings worth a run. */
 static inline void rig_for_each(void (*each)(const char *spec))
 {
@@ -106,6 +109,8 @@ static inline void rig_for_each(void (*each)(const char *spec))
 	}
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		each(more[i]);
+	for (size_t i = 0; rig_more && rig_more[i]; i++)
+		each(rig_more[i]);
 }
 
 #endif
