@@ -111,7 +111,7 @@ static const struct {
 	{HEAD "default: {copy: nonsense}\n", ":3:17: ", "nonsense"},
 	{HEAD "default: {queue_mode: mq, path: dma, dma: nonsense}\n",
 	 ":3:43: ", "nonsense"},
-	{HEAD "default: {queue_mode: mq, path: dma, dma: idxd}\n",
+	{HEAD "default: {queue_mode: mq, path: dma, dma: ioat}\n",
 	 ":3:43: ", "not available in this version"},
 	{RULE "      - {upto: 4k, do: {path: cpu}}\n"
 	      "      - {upto: 4k, do: {path: cpu}}\n",
