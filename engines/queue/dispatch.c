@@ -34,7 +34,8 @@ void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx)
 	if (!hctx->pending)
 		return;
 	hctx->pending = 0;
-	for (unsigned c = 0; c < hctx->nr_chans; c++)
+	dev->dma->issue_pending(hctx->chan);
+	for (unsigned c = 1; __builtin_expect(c < hctx->nr_chans, 0); c++)
 		dev->dma->issue_pending(hctx->chans[c]);
 }
 
@@ -62,7 +63,7 @@ unsigned cp_hctx_reap(struct cp_sub *sub)
 		return 0;
 	unsigned n = sub->dev->dma->reap(hctx->chan, done, 32);
 
-	for (unsigned c = 1; c < hctx->nr_chans && n < 32; c++)
+	for (unsigned c = 1; __builtin_expect(c < hctx->nr_chans, 0) && n < 32; c++)
 		n += sub->dev->dma->reap(hctx->chans[c], done + n, 32 - n);
 	if (hctx->shared) {
 		for (unsigned i = 0; i < n; i++) {
@@ -163,9 +164,14 @@ static inline bool offload_one(struct cp_sub *sub, struct cp_io *io)
 	struct cp_dev *dev = sub->dev;
 	struct cp_hctx *hctx = sub->hctx;
 	struct cp_dma_sg sg = {.addr = io->near, .len = (size_t)io->bytes};
-	struct cp_dma_chan *chan = hctx->chans[cp_hctx_chan(dev, hctx, io->offset)];
+	struct cp_dma_chan *chan = hctx->chan;
 
-	if (io->bytes > dev->segment || io->bytes > cp_dev_node_run(dev, io->offset) ||
+	if (__builtin_expect(dev->nr_extents != 0, 0)) {
+		if (io->bytes > cp_dev_node_run(dev, io->offset))
+			return false;
+		chan = hctx->chans[cp_hctx_chan(dev, hctx, io->offset)];
+	}
+	if (io->bytes > dev->segment ||
 	    dev->dma->prep_memcpy_sg(chan, io->dir, dev->far + io->offset, &sg, 1,
 				     dev->irq ? CP_DMA_INTERRUPT : 0, io) != 0)
 		return false;
