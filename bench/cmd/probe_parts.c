@@ -165,8 +165,7 @@ static json_t *nodes_of(const char *pattern)
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		int node = realpath(found.gl_pathv[i], real) ? cp_sysfs_node(real) : -1;
 
-		json_array_append_new(list,
-				      node < 0 ? json_null() : json_integer(node));
+		json_array_append_new(list, node < 0 ? json_null() : json_integer(node));
 	}
 	globfree(&found);
 	return list;
@@ -210,10 +209,10 @@ static void add_hardware(json_t *list, const char *name, const char *pattern,
 			 nr, where, json_string_value(json_array_get(found, 0)));
 	else
 		snprintf(why, sizeof(why), "none in %s", where);
-	json_array_append_new(list, json_pack("{s:s,s:b,s:s,s:s,s:o,s:o}", "name", name,
-					      "usable", 0, "why", why, "provenance",
-					      "hardware", "found", found, "nodes",
-					      nodes));
+	json_array_append_new(list,
+			      json_pack("{s:s,s:b,s:s,s:s,s:o,s:o}", "name", name,
+					"usable", 0, "why", why, "provenance", "hardware",
+					"found", found, "nodes", nodes));
 }
 
 json_t *cp_probe_dma(void)
@@ -229,8 +228,8 @@ json_t *cp_probe_dma(void)
 			list, json_pack("{s:s,s:s,s:b,s:o,s:s,s:b}", "name", ops->name,
 					"help", ops->help, "usable", usable, "why",
 					usable ? json_null() : json_string(err.msg),
-					"provenance", ops->traits.provenance, "moves_data",
-					ops->traits.moves_data));
+					"provenance", ops->traits.provenance,
+					"moves_data", ops->traits.moves_data));
 	}
 	add_hardware(list, "idxd", "/sys/bus/dsa/devices/dsa*", "/sys/bus/dsa");
 	add_hardware(list, "ioat", "/sys/class/dma/*", "/sys/class/dma");
