@@ -3,15 +3,12 @@
 #include "bench/cmd/probe.h"
 
 #include <glob.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engines/copy/copy.h"
 #include "engines/copy/flush.h"
 #include "engines/dma/channel.h"
 #include "engines/media/media.h"
-#include "engines/media/sysfs.h"
 
 /* A name that stands for another kernel: for which, by direction and size. stands_for is
  * what it is at 64k. */
@@ -153,24 +150,6 @@ static json_t *names_of(const char *pattern)
 	return list;
 }
 
-/* Their NUMA nodes in the same order, null where sysfs does not say. */
-static json_t *nodes_of(const char *pattern)
-{
-	json_t *list = json_array();
-	char real[PATH_MAX];
-	glob_t found;
-
-	if (glob(pattern, 0, NULL, &found))
-		return list;
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		int node = realpath(found.gl_pathv[i], real) ? cp_sysfs_node(real) : -1;
-
-		json_array_append_new(list, node < 0 ? json_null() : json_integer(node));
-	}
-	globfree(&found);
-	return list;
-}
-
 json_t *cp_probe_media(void)
 {
 	json_t *list = json_array();
@@ -198,7 +177,7 @@ json_t *cp_probe_media(void)
 static void add_hardware(json_t *list, const char *name, const char *pattern,
 			 const char *where)
 {
-	json_t *found = names_of(pattern), *nodes = nodes_of(pattern);
+	json_t *found = names_of(pattern);
 	size_t nr = json_array_size(found);
 	char why[256];
 
@@ -209,10 +188,9 @@ static void add_hardware(json_t *list, const char *name, const char *pattern,
 			 nr, where, json_string_value(json_array_get(found, 0)));
 	else
 		snprintf(why, sizeof(why), "none in %s", where);
-	json_array_append_new(list,
-			      json_pack("{s:s,s:b,s:s,s:s,s:o,s:o}", "name", name,
-					"usable", 0, "why", why, "provenance", "hardware",
-					"found", found, "nodes", nodes));
+	json_array_append_new(list, json_pack("{s:s,s:b,s:s,s:s,s:o}", "name", name,
+					      "usable", 0, "why", why, "provenance",
+					      "hardware", "found", found));
 }
 
 json_t *cp_probe_dma(void)
@@ -228,8 +206,8 @@ json_t *cp_probe_dma(void)
 			list, json_pack("{s:s,s:s,s:b,s:o,s:s,s:b}", "name", ops->name,
 					"help", ops->help, "usable", usable, "why",
 					usable ? json_null() : json_string(err.msg),
-					"provenance", ops->traits.provenance,
-					"moves_data", ops->traits.moves_data));
+					"provenance", ops->traits.provenance, "moves_data",
+					ops->traits.moves_data));
 	}
 	add_hardware(list, "idxd", "/sys/bus/dsa/devices/dsa*", "/sys/bus/dsa");
 	add_hardware(list, "ioat", "/sys/class/dma/*", "/sys/class/dma");
