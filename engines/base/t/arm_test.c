@@ -60,18 +60,21 @@ static void test_resolve(void **state)
 		 "completion=sync unroll=8 prefetch=nta:distance=64"},
 		{"queue_mode=mq path=auto dma=sw",
 		 "queue_mode=mq path=auto dma=sw completion=poll q_per_node=8 "
-		 "queue_depth=128 dma_thresh_read=64k dma_thresh_write=32k"},
+		 "queue_depth=128 dma_thresh_read=64k dma_thresh_write=32k max_merge=2m"},
+		{"queue_mode=mq path=auto dma=sw max_merge=0",
+		 "queue_mode=mq path=auto dma=sw completion=poll q_per_node=8 "
+		 "queue_depth=128 dma_thresh_read=64k dma_thresh_write=32k max_merge=0"},
 		{"queue_mode=mq path=auto dma=sw dma_thresh_read=0 dma_min_segments=3",
 		 "queue_mode=mq path=auto dma=sw completion=poll q_per_node=8 "
 		 "queue_depth=128 dma_thresh_read=0 dma_thresh_write=32k "
-		 "dma_min_segments=3"},
+		 "dma_min_segments=3 max_merge=2m"},
 		{"queue_mode=mq path=auto dma=auto dma_thresh_read=1m dma_thresh_write=0",
 		 "queue_mode=mq path=auto dma=auto completion=poll q_per_node=8 "
-		 "queue_depth=128 dma_thresh_read=1m dma_thresh_write=0"},
+		 "queue_depth=128 dma_thresh_read=1m dma_thresh_write=0 max_merge=2m"},
 		{"queue_mode=mq path=auto dma=sw policy=p.yaml",
 		 "queue_mode=mq path=auto dma=sw policy=p.yaml completion=poll "
 		 "q_per_node=8 "
-		 "queue_depth=128"},
+		 "queue_depth=128 max_merge=2m"},
 		{"persist=auto fence=none flush=clflush",
 		 "persist=auto fence=none flush=clflush completion=sync"},
 		{"flush=clwb fence=none", "flush=clwb fence=none completion=sync"},
@@ -128,7 +131,7 @@ static void test_resolve_refused(void **state)
 		 "is reported; expected fence auto, sfence or mfence, or persist none"},
 		{"copy=sse2 unroll=3", "'unroll' is 3; expected 1, 2, 4 or 8"},
 		{"queue_mode=mq path=dma", "'dma' is none but path is dma; expected dma "
-					   "auto, sw or null, or path cpu"},
+					   "auto, sw or another engine, or path cpu"},
 		{"queue_mode=mq completion=sync",
 		 "'completion' is sync but queue_mode is mq, which is asynchronous; "
 		 "expected completion poll or irq, or queue_mode bio"},
@@ -229,8 +232,9 @@ static void test_key(void **state)
 		"| mq/auto copy=auto unroll=4 "
 		"prefetch=none flush=none fence=auto persist=none "
 		"completion=poll dma=sw dma_thresh_read=65536 dma_thresh_write=32768 "
-		"dma_min_segments=0 ring_full=wait q_per_node=8 queue_depth=128 "
-		"max_merge=0 batch=1 policy= policy_force=0");
+		"dma_min_segments=0 ring_full=wait split_pct=0 dma_node=memory "
+		"q_per_node=8 queue_depth=128 "
+		"max_merge=2097152 batch=1 policy= policy_force=0");
 	snprintf(arm.name, sizeof(arm.name), "named");
 	cp_cell_key(&context, &arm, named, sizeof(named));
 	assert_string_equal(named, key);
