@@ -77,7 +77,7 @@ struct cp_dma_cfg {
 	const char *spec; /* "sw:threads=1,ring=256" */
 	unsigned ring; /* transactions in flight wanted (queue_depth); a power of two is
 			  not needed here, the engine rounds its ring up */
-	int node;      /* preferred NUMA node, -1 any */
+	int node;      /* preferred NUMA node, as the system numbers it, -1 any */
 	int cpu;       /* where an engine thread should be pinned, -1 = engine's choice */
 	bool irq;      /* wait() will be used */
 	/* with irq: signal this one, which stays the caller's; 0 = one of the channel's

@@ -93,13 +93,16 @@ static int open_event(struct cp_hctx *hctx, struct cp_err *err)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
+	int errnum = errno;
+
 	if (!fd) {
 		fd = fcntl(0, F_DUPFD_CLOEXEC, 1);
+		errnum = errno;
 		close(0);
 	}
 	if (fd < 0)
-		return cp_err_set(err, CP_EXIT_INVALID, errno,
-				  "cannot make an eventfd: %s", strerror(errno));
+		return cp_err_set(err, CP_EXIT_INVALID, errnum,
+				  "cannot make an eventfd: %s", strerror(errnum));
 	hctx->event_fd = fd;
 	return 0;
 }

@@ -61,6 +61,9 @@ static void test_resolve(void **state)
 		{"queue_mode=mq path=auto dma=sw",
 		 "queue_mode=mq path=auto dma=sw completion=poll q_per_node=8 "
 		 "queue_depth=128 dma_thresh_read=64k dma_thresh_write=32k max_merge=2m"},
+		{"queue_mode=mq path=auto dma=sw max_merge=0",
+		 "queue_mode=mq path=auto dma=sw completion=poll q_per_node=8 "
+		 "queue_depth=128 dma_thresh_read=64k dma_thresh_write=32k max_merge=0"},
 		{"queue_mode=mq path=auto dma=sw dma_thresh_read=0 dma_min_segments=3",
 		 "queue_mode=mq path=auto dma=sw completion=poll q_per_node=8 "
 		 "queue_depth=128 dma_thresh_read=0 dma_thresh_write=32k "

@@ -432,8 +432,10 @@ static void *worker_run(void *arg)
 	struct cp_err err;
 
 	w->failed = !near || cp_sub_open(w->dev, &sub, &err) != 0;
-	if (w->failed)
+	if (w->failed) {
+		free(near);
 		return NULL;
+	}
 	for (unsigned round = 0; round < 24; round++) {
 		for (int pass = CP_DIR_WRITE; pass >= CP_DIR_READ; pass--) {
 			for (unsigned i = 0; i < 4; i++) {
