@@ -39,9 +39,12 @@ int idxd_wq_check(const struct idxd_wq *wq, struct cp_err *err)
 						      : "neither enabled nor "
 							"disabled",
 			wq->device, wq->name);
-	if (!wq->permitted)
+	if (wq->open_errno == ENOENT)
+		return refuse(err, ENOENT, wq, "has no device file here",
+			      "udev to make it, or /dev/dsa passed into this container");
+	if (wq->open_errno)
 		return refuse(
-			err, EACCES, wq, "may not be opened by this user",
+			err, wq->open_errno, wq, "may not be opened by this user",
 			"read and write permission on it, of its group say (chgrp and "
 			"chmod g+rw, or a udev rule), or root");
 	if (!wq->pasid)
