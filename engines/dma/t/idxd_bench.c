@@ -22,7 +22,7 @@
 #define DEPTH_MAX  32U
 #define BYTES_MAX  (1UL << 20)
 #define ROUNDS_MAX 101U
-#define COUNT	   200000U
+#define COUNT	   50000U
 
 struct load {
 	const struct cp_dma_ops *ops;
