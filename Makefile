@@ -116,7 +116,8 @@ $(B)/%_test: $(B)/obj/%_test.o $(LIB)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -lcmocka $(LDLIBS_ALL)
 
 # Tests and benches that run on the emulated DSA device.
-$(addprefix $(B)/engines/dma/t/,channel_test idxd_test idxd_fault_test idxd_bench): \
+$(addprefix $(B)/engines/,$(addprefix dma/t/,channel_test idxd_test idxd_fault_test \
+	idxd_bench) queue/t/idxd_test): \
 	$(B)/obj/engines/dma/t/idxd_emu.o
 
 $(B)/%_bench: $(B)/obj/%_bench.o $(LIB)

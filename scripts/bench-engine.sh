@@ -222,4 +222,7 @@ taskset -c 0 "$build/engines/queue/t/misalign_bench"
 # the fault guard: its cost an I/O, and a fault
 "$build/engines/queue/t/guard_bench" || failed=1
 
+# Copies through the idxd engine and the emulated DSA device of the tests.
+"$build/engines/dma/t/idxd_bench" || failed=1
+
 exit "$failed"

@@ -28,7 +28,7 @@ struct idxd_wq {
 	char path[64];	 /* "/dev/dsa/wq0.0" */
 	int node;	 /* NUMA, -1 unknown */
 	bool device_enabled;
-	bool permitted;	     /* this process may open path for reading and writing */
+	int open_errno;	     /* why this process may not open path for both; 0 = it may */
 	bool pasid;	     /* the device shares the process's address space (SVA) */
 	bool first_version;  /* DSA 1.x; see idxd_port.batches */
 	bool cache_control;  /* IDXD_FLAG_CACHE_CONTROL is known */

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "engines/base/file.h"
 #include "engines/copy/isa.h"
 #include "engines/dma/idxd_dev.h"
 
@@ -93,6 +94,24 @@ static unsigned at_least_0(int value)
 	return value > 0 ? (unsigned)value : 0;
 }
 
+/* Read here: accfg_device_get_pasid_enabled() of libaccel-config 3.5 is true whatever the
+ * attribute says. Its word counts where the attribute cannot be read. */
+static bool has_pasid(struct accfg_device *device)
+{
+	char path[128], *text;
+	struct cp_err err;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/sys/bus/dsa/devices/%s/pasid_enabled",
+		 accfg_device_get_devname(device));
+	if (cp_file_read(path, 64, &text, &len, &err))
+		return accfg_device_get_pasid_enabled(device);
+	bool on = text[0] != '0';
+
+	free(text);
+	return on;
+}
+
 static void facts(struct accfg_device *device, struct accfg_wq *wq, struct idxd_wq *ret)
 {
 	uint64_t cap = accfg_device_get_gen_cap(device);
@@ -100,7 +119,7 @@ static void facts(struct accfg_device *device, struct accfg_wq *wq, struct idxd_
 	*ret = (struct idxd_wq){
 		.node = accfg_device_get_numa_node(device),
 		.device_enabled = accfg_device_get_state(device) == ACCFG_DEVICE_ENABLED,
-		.pasid = accfg_device_get_pasid_enabled(device),
+		.pasid = has_pasid(device),
 		.first_version =
 			accfg_device_get_version(device) < ACCFG_DEVICE_VERSION_2,
 		.cache_control = (cap & IDXD_CAP_CACHE_MEM) != 0,
@@ -118,8 +137,7 @@ static void facts(struct accfg_device *device, struct accfg_wq *wq, struct idxd_
 		 accfg_device_get_devname(device));
 	snprintf(ret->name, sizeof(ret->name), "%s", accfg_wq_get_devname(wq));
 	snprintf(ret->path, sizeof(ret->path), "/dev/dsa/%s", ret->name);
-	/* Of a disabled queue there is no file yet, and that is then what is said. */
-	ret->permitted = !access(ret->path, R_OK | W_OK) || errno == ENOENT;
+	ret->open_errno = access(ret->path, R_OK | W_OK) ? errno : 0;
 }
 
 static int hw_list(struct idxd_wq *wqs, unsigned max, struct cp_err *err)

@@ -39,9 +39,12 @@ int idxd_wq_check(const struct idxd_wq *wq, struct cp_err *err)
 						      : "neither enabled nor "
 							"disabled",
 			wq->device, wq->name);
-	if (!wq->permitted)
+	if (wq->open_errno == ENOENT)
+		return refuse(err, ENOENT, wq, "has no device file here",
+			      "udev to make it, or /dev/dsa passed into this container");
+	if (wq->open_errno)
 		return refuse(
-			err, EACCES, wq, "may not be opened by this user",
+			err, wq->open_errno, wq, "may not be opened by this user",
 			"read and write permission on it, of its group say (chgrp and "
 			"chmod g+rw, or a udev rule), or root");
 	if (!wq->pasid)
@@ -119,16 +122,19 @@ static int pick_named(const struct idxd_wq *wqs, unsigned nr, const char *path,
 			  used ? list : "a queue, of which no device here has one");
 }
 
-/* Each outweighs those below it. */
+/* Each outweighs those below it; where none has room for the ring the largest is named.
+ */
 static unsigned score(const struct idxd_wq *wq, const struct cp_dma_cfg *cfg)
 {
-	unsigned fits = cfg->ring <= idxd_wq_entries(wq);
 	unsigned near = cfg->node >= 0 && wq->node == cfg->node;
 	unsigned kind = wq->dedicated == cfg->exclusive;
 	unsigned entries = idxd_wq_entries(wq);
 
-	return fits << 18 | near << 17 | kind << 16 |
-	       (entries < 0xffff ? entries : 0xffff);
+	if (entries > 0xffff)
+		entries = 0xffff;
+	if (cfg->ring > entries)
+		return entries;
+	return 1U << 18 | near << 17 | kind << 16 | entries;
 }
 
 int idxd_wq_pick(const struct idxd_wq *wqs, unsigned nr, const char *path,

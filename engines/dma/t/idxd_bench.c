@@ -22,7 +22,8 @@
 #define DEPTH_MAX  32U
 #define BYTES_MAX  (1UL << 20)
 #define ROUNDS_MAX 101U
-#define COUNT	   200000U
+#define FAR_BYTES  (64UL << 20)
+#define COUNT	   50000U
 
 struct load {
 	const struct cp_dma_ops *ops;
@@ -121,7 +122,8 @@ static int pin(int cpu)
 	return sched_setaffinity(0, sizeof(set), &set);
 }
 
-static int measure(struct load *load, unsigned rounds, const char *queue)
+/* 0, or the exit code: 1 when what is asked of it was not met. */
+static int measure(struct load *load, unsigned rounds, const char *queue, bool asked)
 {
 	struct cp_dma_cfg cfg = {
 		.spec = queue, .ring = load->depth, .node = -1, .cpu = -1};
@@ -146,20 +148,22 @@ static int measure(struct load *load, unsigned rounds, const char *queue)
 	qsort(rate, rounds, sizeof(rate[0]), compare_doubles);
 	qsort(ratio, rounds, sizeof(ratio[0]), compare_doubles);
 	printf("%-32s %6zu bytes, depth %2u, working set %5zu KiB: median %.3f M "
-	       "copies/s "
-	       "(%.3f to %.3f, %u rounds of %u), %.2f of a bare loop (%.2f to %.2f), "
-	       "provenance "
-	       "emulated",
+	       "copies/s (%.3f to %.3f, %u rounds of %u), %.2f of a bare loop (%.2f to "
+	       "%.2f), "
+	       "provenance emulated",
 	       load->ops->describe(load->chan), load->bytes, load->depth,
 	       (load->set + load->depth * load->bytes) >> 10, rate[rounds / 2] / 1e6,
 	       rate[0] / 1e6, rate[rounds - 1] / 1e6, rounds, COUNT, ratio[rounds / 2],
 	       ratio[0], ratio[rounds - 1]);
-	if (load->bytes == 4096 && load->depth == 16)
-		printf("; %s %.1f M asked",
-		       rate[rounds / 2] >= ASKED ? "reaches" : "MISSES", ASKED / 1e6);
-	printf("\n");
 	load->ops->close(load->chan);
-	return 0;
+	if (!asked || load->bytes != 4096 || load->depth != 16) {
+		printf("\n");
+		return 0;
+	}
+	bool met = rate[rounds / 2] >= ASKED;
+
+	printf("; asked %.1f M: %s\n", ASKED / 1e6, met ? "met" : "NOT MET");
+	return met ? 0 : CP_EXIT_REGRESSED;
 }
 
 static unsigned long number(const char *text, unsigned long max)
@@ -176,7 +180,18 @@ static unsigned long number(const char *text, unsigned long max)
 
 int main(int argc, char **argv)
 {
-	static const size_t sets[] = {256UL << 10, 4UL << 20, 64UL << 20};
+	/* What is asked is asked where the copies are the caches' and not the memory's.
+	 */
+	static const struct {
+		const char *queue;
+		size_t set;
+		bool asked;
+	} cases[] = {
+		{"idxd:/dev/dsa/wq0.0", 256UL << 10, true},
+		{"idxd:/dev/dsa/wq0.1", 256UL << 10, true},
+		{"idxd:/dev/dsa/wq0.0", 4UL << 20, false},
+		{"idxd:/dev/dsa/wq0.0", FAR_BYTES, false},
+	};
 	struct load load = {
 		.bytes = argc > 1 ? number(argv[1], BYTES_MAX) : 4096,
 		.depth = argc > 2 ? (unsigned)number(argv[2], DEPTH_MAX) : 16,
@@ -186,13 +201,13 @@ int main(int argc, char **argv)
 	struct cp_err err = {0};
 	int rc = cp_topo_load(NULL, &topo, &err);
 
-	load.far = aligned_alloc(4096, sets[2]);
+	load.far = aligned_alloc(4096, FAR_BYTES);
 	load.near = aligned_alloc(4096, DEPTH_MAX * load.bytes);
 	if (rc || !load.far || !load.near) {
 		fprintf(stderr, "idxd_bench: error: %s\n", rc ? err.msg : "no memory");
 		return CP_EXIT_INVALID;
 	}
-	memset(load.far, 1, sets[2]);
+	memset(load.far, 1, FAR_BYTES);
 	memset(load.near, 2, DEPTH_MAX * load.bytes);
 	/* a thread starts where its creator is */
 	unsigned last = topo.nr_cpus - 1;
@@ -206,15 +221,13 @@ int main(int argc, char **argv)
 		       topo.cpus[last].os_index);
 	else
 		printf("not pinned: submitter and device share CPUs\n");
-	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]) && !rc; i++) {
-		load.set = sets[i];
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		load.set = cases[i].set;
 		load.at = 0;
-		rc = measure(&load, rounds, "idxd:/dev/dsa/wq0.0");
+		int one = measure(&load, rounds, cases[i].queue, cases[i].asked);
+
+		rc = one > rc ? one : rc;
 	}
-	load.set = sets[0];
-	load.at = 0;
-	if (!rc)
-		rc = measure(&load, rounds, "idxd:/dev/dsa/wq0.1");
 	idxd_emu_stop();
 	free(load.far);
 	free(load.near);

@@ -477,7 +477,6 @@ static struct idxd_wq queue(const char *name, bool dedicated)
 		.device = "dsa0",
 		.node = 0,
 		.device_enabled = true,
-		.permitted = true,
 		.pasid = true,
 		.cache_control = true,
 		.state = IDXD_WQ_ENABLED,

@@ -3,6 +3,8 @@
 #include "engines/copy/t/broken.h"
 #include "engines/dma/t/idxd_rig.h"
 
+#include <fcntl.h>
+
 #define SEGS 6U
 #define SEG  8000U
 #define LEN  (SEGS * SEG)
@@ -100,6 +102,73 @@ static void faults_are_resumed(void **state)
 		assert_int_equal(plan.hits, 2);
 		check_moved(rest.far, rest.sg, SEGS, SIZE_MAX);
 		rest_free(&rest);
+		rig_close(&rig);
+	}
+}
+
+/* Is the page there, and for a store a page of its own (not the shared one of zeros,
+ * which a load of memory that was never written maps)? */
+static bool is_there(uint64_t page, bool write)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t entry = 0;
+
+	if (fd < 0)
+		return true;
+	if (pread(fd, &entry, 8, (off_t)(page / 4096 * 8)) != 8)
+		entry = 0;
+	close(fd);
+	return entry >> 63 && (!write || (entry >> 56 & 1));
+}
+
+/* Stop at the first page of the destination (or source) that is not there yet, as a
+ * device does that cannot have pages brought in. */
+static bool by_presence(void *arg, const struct idxd_emu_desc *desc,
+			struct idxd_emu_act *act)
+{
+	struct plan *plan = arg;
+	bool write = plan->act.status & 0x80;
+	uint64_t start = write ? desc->dst : desc->src;
+
+	if (desc->op != 0x03)
+		return false;
+	for (uint64_t page = start & ~4095UL; page < start + desc->size; page += 4096) {
+		if (is_there(page, write))
+			continue;
+		plan->hits++;
+		*act = plan->act;
+		act->completed = page > start ? (uint32_t)(page - start) : 0;
+		act->fault_addr = page;
+		return true;
+	}
+	return false;
+}
+
+/* Description: pages that are not there yet are brought in by the CPU, one a fault, by a
+ * load where the device reads and a store where it writes. */
+static void absent_pages_are_touched(void **state)
+{
+	const size_t pages = 20, len = pages * 4096 - 200;
+
+	(void)state;
+	emu->script = by_presence;
+	for (enum cp_dir dir = CP_DIR_READ; dir <= CP_DIR_WRITE; dir++) {
+		struct rig rig = rig_open(SHARED, 8, false);
+		unsigned char *far = pattern(len, 5);
+		unsigned char *near = mmap(NULL, pages * 4096, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		struct cp_dma_sg sg = {.addr = near + 100, .len = len};
+		struct plan plan = {.act = {.status = dir == CP_DIR_READ ? 0x83 : 0x03}};
+
+		assert_ptr_not_equal(near, MAP_FAILED);
+		emu->arg = &plan;
+		struct cp_dma_completion done = transact(&rig, dir, far, &sg, 1);
+
+		assert_int_equal(done.result, CP_DMA_OK);
+		assert_int_equal(plan.hits, pages);
+		check_moved(far, &sg, 1, SIZE_MAX);
+		munmap(near, pages * 4096);
+		free(far);
 		rig_close(&rig);
 	}
 }
@@ -328,10 +397,10 @@ static void neighbours_are_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		emu_test(faults_are_resumed),	      emu_test(endless_fault_fails),
-		emu_test(backward_move_starts_again), emu_test(other_statuses_abort),
-		emu_test(unread_list_is_sent_again),  emu_test(bad_memory_is_a_result),
-		emu_test(neighbours_are_whole),
+		emu_test(faults_are_resumed),	  emu_test(absent_pages_are_touched),
+		emu_test(endless_fault_fails),	  emu_test(backward_move_starts_again),
+		emu_test(other_statuses_abort),	  emu_test(unread_list_is_sent_again),
+		emu_test(bad_memory_is_a_result), emu_test(neighbours_are_whole),
 	};
 
 	print_message("not asserted: faults of a real device's address translation\n");

@@ -16,7 +16,6 @@ static struct idxd_wq queue(const char *name, int node, bool dedicated, unsigned
 		.device = "dsa0",
 		.node = node,
 		.device_enabled = true,
-		.permitted = true,
 		.pasid = true,
 		.state = IDXD_WQ_ENABLED,
 		.type = IDXD_WQ_USER,
@@ -72,7 +71,12 @@ static void make_locked(struct idxd_wq *wq)
 
 static void make_forbidden(struct idxd_wq *wq)
 {
-	wq->permitted = false;
+	wq->open_errno = EACCES;
+}
+
+static void make_fileless(struct idxd_wq *wq)
+{
+	wq->open_errno = ENOENT;
 }
 
 static void make_no_pasid(struct idxd_wq *wq)
@@ -96,6 +100,7 @@ static const struct change changes[] = {
 	{"neither enabled nor disabled", "accel-config enable-wq dsa0/wq0.0", -ENODEV,
 	 make_locked},
 	{"may not be opened by this user", "chgrp", -EACCES, make_forbidden},
+	{"has no device file", "/dev/dsa passed into", -ENOENT, make_fileless},
 	{"has no PASID", "intel_iommu=on,sm_on", -ENODEV, make_no_pasid},
 	{"holds no descriptors", "--wq-size", -ENODEV, make_empty},
 };

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The block path over the idxd engine, on the DSA device that its tests emulate. */
+#include "engines/queue/t/rig.h"
+
+#include "engines/dma/t/idxd_emu.h"
+
+#define DEPTH 16U
+
+/* All of it in `bs` steps, DEPTH at a time; buffers are of `bs` bytes each. */
+static void pass(struct rig *rig, enum cp_dir dir, unsigned char *near, uint64_t bs,
+		 uint64_t bytes)
+{
+	static struct cp_io ios[DEPTH];
+	struct cp_io *done[DEPTH];
+
+	for (uint64_t at = 0; at < bytes;) {
+		unsigned n = 0, got = 0;
+
+		for (; n < DEPTH && at < bytes; n++, at += bs) {
+			ios[n] = (struct cp_io){
+				.near = near + at, .offset = at, .bytes = bs, .dir = dir};
+			assert_int_equal(cp_sub_queue(rig->sub, &ios[n]), 0);
+		}
+		cp_sub_commit(rig->sub);
+		while (got < n)
+			got += cp_sub_reap(rig->sub, n - got, n - got, done);
+		for (unsigned i = 0; i < n; i++) {
+			assert_int_equal(ios[i].error, 0);
+			assert_int_equal(ios[i].residue, 0);
+		}
+	}
+}
+
+/* Description: what is written through a work queue is read back through it, every byte
+ * by DMA, whatever the queue's limits and the order in which it completes. */
+static void bytes_come_back(void **state)
+{
+	static const char *const queues[] = {"idxd", "idxd:/dev/dsa/wq0.0",
+					     "idxd:/dev/dsa/wq0.2,batch=2"};
+	static const uint64_t sizes[] = {4096, 65536, 512};
+	const uint64_t bytes = 256U << 10;
+	unsigned char *in = malloc(bytes), *out = malloc(bytes);
+
+	(void)state;
+	assert_true(in && out);
+	for (size_t q = 0; q < sizeof(queues) / sizeof(queues[0]); q++) {
+		char settings[128];
+
+		snprintf(settings, sizeof(settings),
+			 "queue_mode=mq path=dma queue_depth=16 dma=%s", queues[q]);
+		struct cp_dev_cfg cfg = config(settings);
+		struct rig rig = rig_open(&cfg);
+
+		for (uint64_t i = 0; i < bytes; i++)
+			in[i] = (unsigned char)(i * 13 + i / 4096 + q);
+		memset(out, 0, bytes);
+		cp_sub_measure_begin(rig.sub);
+		pass(&rig, CP_DIR_WRITE, in, sizes[q], bytes);
+		pass(&rig, CP_DIR_READ, out, sizes[(q + 1) % 3], bytes);
+		assert_memory_equal(in, out, bytes);
+		struct cp_proof proof = proof_of(&rig);
+
+		assert_int_equal(proof.bytes_dma, 2 * bytes);
+		assert_int_equal(proof.bytes_cpu, 0);
+		assert_int_equal(proof.errors, 0);
+		assert_memory_equal(proof.dma, "idxd/dsa0/wq0.", 14);
+		rig_close(&rig);
+	}
+	free(in);
+	free(out);
+}
+
+/* Description: a device of which no queue can be used, or none that holds queue_depth,
+ * is an error with the queue's name; with auto it is another engine, or the CPU. */
+static void unusable_queue_is_an_error(void **state)
+{
+	struct idxd_emu *emu = *state;
+	struct cp_dev_cfg cfg = config("queue_mode=mq path=dma queue_depth=33 dma=idxd");
+	struct cp_dev *dev = NULL;
+	struct cp_err err = {0};
+
+	assert_true(cp_dev_open(&cfg, &dev, &err) < 0);
+	assert_non_null(strstr(err.msg, "a ring of '33' (queue_depth) is above the 32"));
+	for (unsigned i = 0; i < emu->nr_wqs; i++)
+		emu->wqs[i].state = IDXD_WQ_DISABLED;
+	assert_true(cp_dev_open(&cfg, &dev, &err) < 0);
+	assert_non_null(strstr(err.msg, "accel-config enable-wq dsa0/wq0.0"));
+	assert_null(dev);
+	cfg = config("queue_mode=mq path=dma queue_depth=33 dma=auto");
+	struct rig rig = rig_open(&cfg);
+	struct cp_io io = {.near = &cfg, .bytes = 8, .dir = CP_DIR_READ};
+
+	cp_sub_measure_begin(rig.sub);
+	one(&rig, &io, true);
+	assert_memory_equal(proof_of(&rig).dma, "sw/", 3);
+	rig_close(&rig);
+}
+
+static int setup(void **state)
+{
+	struct cp_err err;
+
+	*state = idxd_emu_start();
+	((struct idxd_emu *)*state)->reorder = true;
+	return cp_topo_load(NULL, &topo, &err);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	idxd_emu_stop();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(bytes_come_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(unusable_queue_is_an_error, setup,
+						teardown),
+	};
+
+	print_message("not asserted: a DSA device; it is emulated\n");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
