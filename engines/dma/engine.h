@@ -10,6 +10,7 @@
 /* An engine leaves the hooks it lacks NULL; the table hands out a filled copy. */
 extern const struct cp_dma_ops cp_dma_sw_ops;
 extern const struct cp_dma_ops cp_dma_null_ops;
+extern const struct cp_dma_ops cp_dma_kernel_ops;
 extern const struct cp_dma_ops cp_dma_fault_ops;
 
 #define CP_DMA_RING_DEFAULT 256U

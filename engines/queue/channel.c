@@ -51,6 +51,8 @@ static int open_channel(struct cp_dev *dev, struct cp_hctx *hctx, int submitter,
 		.irq = dev->irq,
 		/* real: DMA is refused under an emulated one */
 		.attr = dev->mapped,
+		.far = dev->far,
+		.far_bytes = dev->far_bytes,
 		.copy = dev->arm.copy,
 	};
 	cpu_set_t mine, all;

@@ -83,11 +83,9 @@ static inline void rig_reap(struct rig *rig, struct cp_dma_completion *done, uns
 static inline void rig_for_each(void (*each)(const char *spec))
 {
 	static const char *const more[] = {
-		"sw:threads=3",
-		"sw:threads=2,ring=64",
-		"null:delay=20us",
-		"fault:null",
-		"fault:sw,threads=2,reorder=4,seed=3",
+		"sw:threads=3",		  "sw:threads=2,ring=64",
+		"null:delay=20us",	  "fault:null",
+		"fault:kernel,reorder=2", "fault:sw,threads=2,reorder=4,seed=3",
 	};
 
 	for (size_t i = 0; cp_dma_table[i]; i++) {
