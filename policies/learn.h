@@ -16,7 +16,8 @@
 struct cp_learn; /* the collection of samples */
 
 struct cp_learn_counts {
-	uint64_t used, failed, modelled;
+	uint64_t used, modelled;
+	uint64_t failed;   /* or over an engine that was made to, though no I/O did */
 	uint64_t verified; /* took time to check the data, so their figures are no copy's
 			    */
 	uint64_t unusable; /* lacked a metric (bandwidth, CPU, p99) that the objective

@@ -107,6 +107,8 @@ void cp_record_init(struct cp_record *record); /* NaN metrics, default context a
  * errors 0, cpu has no dma bytes, dma at most 0.1 % fallback, bytes add up, persist
  * require was on persistent memory. Else the reason. */
 bool cp_record_prove(const struct cp_record *record, char *buf, size_t size);
+/* Its DMA engine was made to fail, or to dawdle: the time it took is nobody's. */
+bool cp_record_spoiled(const struct cp_record *record);
 /* Failed as stored, or by the proof re-derived; reason points into record or buf. */
 bool cp_record_failed(const struct cp_record *record, char *buf, size_t size);
 
