@@ -40,6 +40,34 @@ static void move(struct rig *rig, unsigned char *far, unsigned char *near)
 	assert_int_equal(*far, 7);
 }
 
+/* Description: the numbers of the interface, written from its rules (direction, size,
+ * 0xcb, number), and the places that the module and the engine share. */
+static void interface_is_fixed(void **state)
+{
+	static const struct {
+		unsigned long request, number;
+	} cases[] = {
+		{CP_DMADEV_INFO, 0x8040cb50},	{CP_DMADEV_OPEN, 0xc060cb51},
+		{CP_DMADEV_MAP, 0xc028cb52},	{CP_DMADEV_UNMAP, 0x4008cb53},
+		{CP_DMADEV_SUBMIT, 0xc028cb54}, {CP_DMADEV_CLOSE, 0xc010cb55},
+		{CP_DMADEV_STAT, 0x8040cb56},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++)
+		assert_int_equal(cases[i].request, cases[i].number);
+	assert_int_equal(offsetof(struct cp_dmadev_info, bytes_max), 24);
+	assert_int_equal(offsetof(struct cp_dmadev_open, ring_bytes), 24);
+	assert_int_equal(offsetof(struct cp_dmadev_open, name), 32);
+	assert_int_equal(offsetof(struct cp_dmadev_xfer, far_offset), 24);
+	assert_int_equal(offsetof(struct cp_dmadev_submit, cookie), 16);
+	assert_int_equal(offsetof(struct cp_dmadev_done, result), 24);
+	/* a line of its own for each side */
+	assert_int_equal(offsetof(struct cp_dmadev_ring, tail), 0);
+	assert_int_equal(offsetof(struct cp_dmadev_ring, head), 64);
+	assert_int_equal(offsetof(struct cp_dmadev_ring, done), 192);
+}
+
 /* Description: a device that is not there, not ours or not usable is refused by probe()
  * and open() alike, in words that say what to do. */
 static void unusable_devices_are_named(void **state)
@@ -508,6 +536,7 @@ static void real_system_is_asked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(interface_is_fixed, healthy),
 		cmocka_unit_test_setup(unusable_devices_are_named, healthy),
 		cmocka_unit_test_setup(wrong_opens_are_refused, healthy),
 		cmocka_unit_test_setup(label_is_the_modules, healthy),
