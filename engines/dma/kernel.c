@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The kernel engine's data path. kernel.h says how it works. */
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engines/base/file.h"
 #include "engines/dma/engine.h"
@@ -26,7 +24,7 @@ static uint32_t far_access(uint32_t dir)
 	return dir == CP_DMADEV_GATHER ? CP_DMADEV_M_READ : CP_DMADEV_M_WRITE;
 }
 
-static void put_maps(struct cp_dma_chan *chan, struct kernel_slot *slot)
+void kernel_put_maps(struct cp_dma_chan *chan, struct kernel_slot *slot)
 {
 	const struct cp_dmadev_seg *segs = segs_of(chan, slot);
 
@@ -57,7 +55,7 @@ static int get_maps(struct cp_dma_chan *chan, struct kernel_slot *slot, const vo
 
 		map = kernel_map_get(chan, from->addr, from->len, near_access(xfer->dir));
 		if (map < 0) {
-			put_maps(chan, slot);
+			kernel_put_maps(chan, slot);
 			return (int)map;
 		}
 		segs[xfer->nr_segs] = (struct cp_dmadev_seg){
@@ -158,9 +156,7 @@ static int again_first(struct cp_dma_chan *chan)
 	return 0;
 }
 
-/* Send what had its doorbell. What there is no room for stays, and is tried again by the
- * next doorbell or reap; what is refused for good is reaped as failed. */
-static void send_issued(struct cp_dma_chan *chan)
+void kernel_send(struct cp_dma_chan *chan)
 {
 	while (chan->nr_issued) {
 		struct cp_dmadev_submit submit = {.xfers = (uintptr_t)chan->pending,
@@ -198,137 +194,9 @@ static void wake_waiter(const struct cp_dma_chan *chan)
 static void kernel_issue_pending(struct cp_dma_chan *chan)
 {
 	chan->nr_issued = chan->nr_pending;
-	send_issued(chan);
+	kernel_send(chan);
 	if (chan->nr_failed)
 		wake_waiter(chan);
-}
-
-static void hand_out(struct cp_dma_chan *chan, uint32_t number, enum cp_dma_result result,
-		     size_t residue, struct cp_dma_completion *done)
-{
-	struct kernel_slot *slot = &chan->slots[number];
-
-	*done = (struct cp_dma_completion){
-		.user = slot->user,
-		.cookie = slot->cookie,
-		.result = result,
-		.residue = residue,
-	};
-	slot->busy = false;
-	put_maps(chan, slot);
-	chan->free_slots[chan->nr_free++] = number;
-}
-
-/* A residue with "ok", or none with an error, would claim what nobody knows of. */
-static enum cp_dma_result result_of(const struct cp_dmadev_done *from, size_t len,
-				    size_t *ret_residue)
-{
-	static const enum cp_dma_result results[] = {
-		[CP_DMADEV_OK] = CP_DMA_OK,
-		[CP_DMADEV_READ_FAILED] = CP_DMA_READ_FAILED,
-		[CP_DMADEV_WRITE_FAILED] = CP_DMA_WRITE_FAILED,
-		[CP_DMADEV_ABORTED] = CP_DMA_ABORTED,
-	};
-	enum cp_dma_result result = from->result <= CP_DMADEV_ABORTED
-					    ? results[from->result]
-					    : CP_DMA_ABORTED;
-
-	*ret_residue = from->residue <= len ? (size_t)from->residue : len;
-	if (result == CP_DMA_OK && from->residue)
-		return CP_DMA_ABORTED;
-	if (result != CP_DMA_OK && !from->residue)
-		*ret_residue = len;
-	return result;
-}
-
-static unsigned reap_ring(struct cp_dma_chan *chan, struct cp_dma_completion *done,
-			  unsigned max)
-{
-	/* acquire: the entries up to it, and the bytes that were moved, are visible to us
-	 * and to our caller */
-	uint32_t tail = __atomic_load_n(&chan->shared->tail, __ATOMIC_ACQUIRE);
-	unsigned nr = 0;
-
-	for (; nr < max && chan->head != tail; chan->head++) {
-		const struct cp_dmadev_done *from =
-			&chan->shared->done[chan->head & (chan->ring - 1)];
-		struct kernel_slot *slot = &chan->slots[from->user % chan->ring];
-		size_t residue;
-
-		if (from->user >= chan->ring || !slot->busy)
-			continue; /* nobody's */
-		enum cp_dma_result result = result_of(from, slot->len, &residue);
-
-		hand_out(chan, (uint32_t)from->user, result, residue, &done[nr++]);
-	}
-	/* release: we have read the entries before the module may write over them. Also
-	 * read by wait(). */
-	__atomic_store_n(&chan->shared->head, chan->head, __ATOMIC_RELEASE);
-	return nr;
-}
-
-static unsigned kernel_reap(struct cp_dma_chan *chan, struct cp_dma_completion *done,
-			    unsigned max)
-{
-	unsigned nr = 0;
-
-	if (!max)
-		return 0;
-	while (nr < max && chan->nr_failed) {
-		uint32_t number = chan->failed[--chan->nr_failed];
-
-		hand_out(chan, number, CP_DMA_ABORTED, chan->slots[number].len,
-			 &done[nr++]);
-	}
-	nr += reap_ring(chan, done + nr, max - nr);
-	if (chan->nr_issued)
-		send_issued(chan);
-	else
-		/* relaxed: wait() only looks whether it is 0 */
-		atomic_store_explicit(&chan->reapable, chan->nr_failed,
-				      memory_order_relaxed);
-	return nr;
-}
-
-/* relaxed, all: hints to try reap(), which acquires */
-static bool may_reap(struct cp_dma_chan *chan)
-{
-	return atomic_load_explicit(&chan->reapable, memory_order_relaxed) ||
-	       __atomic_load_n(&chan->shared->tail, __ATOMIC_RELAXED) !=
-		       __atomic_load_n(&chan->shared->head, __ATOMIC_RELAXED);
-}
-
-#define RETRY_NS 1000000U /* until what did not go down is tried again */
-
-static int kernel_wait(struct cp_dma_chan *chan, uint64_t timeout_ns)
-{
-	struct pollfd fd = {.fd = chan->event_fd, .events = POLLIN};
-	uint64_t count;
-
-	if (chan->event_fd < 0)
-		return -ENOSYS;
-	if (may_reap(chan))
-		return 0;
-	/* relaxed: what only a reap can send, somebody has to be awake for */
-	bool retry = atomic_load_explicit(&chan->unsent, memory_order_relaxed) &&
-		     timeout_ns > RETRY_NS;
-
-	if (retry)
-		timeout_ns = RETRY_NS;
-	struct timespec timeout = {
-		.tv_sec = (time_t)(timeout_ns / 1000000000U),
-		.tv_nsec = (long)(timeout_ns % 1000000000U),
-	};
-	int rc = ppoll(&fd, 1, &timeout, NULL);
-
-	if (rc < 0)
-		return errno == EINTR ? 0 : -errno;
-	if (rc == 0)
-		return retry || may_reap(chan) ? 0 : -ETIMEDOUT;
-	/* EAGAIN is another waiter's luck */
-	if (read(chan->event_fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		return -errno;
-	return 0;
 }
 
 static uint64_t kernel_cpu_ns(struct cp_dma_chan *chan)

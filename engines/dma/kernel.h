@@ -109,10 +109,33 @@ int64_t kernel_map_again(struct cp_dma_chan *chan, uint32_t number, uint64_t off
 int64_t kernel_map_add(struct cp_dma_chan *chan, uintptr_t addr, size_t len,
 		       uint32_t access);
 
-/* kernel_open.c */
+/* kernel.c */
+void kernel_put_maps(struct cp_dma_chan *chan, struct kernel_slot *slot);
+/* Send what had its doorbell. What there is no room for stays, and is tried again by the
+ * next doorbell or reap; what is refused for good is reaped as failed. */
+void kernel_send(struct cp_dma_chan *chan);
+
+/* kernel_reap.c */
+unsigned kernel_reap(struct cp_dma_chan *chan, struct cp_dma_completion *done,
+		     unsigned max);
+int kernel_wait(struct cp_dma_chan *chan, uint64_t timeout_ns);
+
+struct kernel_settings {
+	char device[64];
+	uint64_t chan; /* CP_DMADEV_CHAN_ANY */
+};
+
+/* kernel_device.c */
+int kernel_settings_read(const char *text, struct kernel_settings *ret_set,
+			 struct cp_err *err);
+/* A device of our version, with channels. */
+int kernel_device_open(const char *device, int *ret_fd, struct cp_dmadev_info *info,
+		       struct cp_err *err);
 int kernel_probe(struct cp_err *err);
 int kernel_check(const char *spec, struct cp_err *err);
 void kernel_traits(const char *spec, struct cp_dma_traits *ret_traits);
+
+/* kernel_open.c */
 int kernel_open(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan,
 		struct cp_err *err);
 void kernel_close(struct cp_dma_chan *chan);
