@@ -251,7 +251,8 @@ int cp_learn_add(struct cp_learn *learn, const struct cp_record *record,
 
 	/* Rows and views point into cells, which may move. */
 	learn_rows_free(learn);
-	if (cp_record_failed(record, reason, sizeof(reason))) {
+	if (cp_record_failed(record, reason, sizeof(reason)) ||
+	    cp_record_spoiled(record)) {
 		learn->counts.failed++;
 		return 0;
 	}

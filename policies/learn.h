@@ -17,7 +17,8 @@
 struct cp_learn; /* the collection of samples */
 
 struct cp_learn_counts {
-	uint64_t used, failed;
+	uint64_t used;
+	uint64_t failed;   /* or over an engine that was made to, though no I/O did */
 	uint64_t modelled; /* of the null engine, which is no device */
 	uint64_t verified; /* took time to check the data, so their figures are no copy's
 			    */

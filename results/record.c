@@ -74,6 +74,11 @@ static bool engine_simulates(const struct cp_record *record)
 	return cp_record_harness(record) || spec_is(engine_of(record), "model");
 }
 
+bool cp_record_spoiled(const struct cp_record *record)
+{
+	return spec_is(record->arm.dma, "fault") || spec_is(record->proof.dma, "fault");
+}
+
 static bool prove_persistent(const struct cp_record *record, char *buf, size_t size)
 {
 	if (strcmp(record->arm.persist, "require") != 0 ||

@@ -110,6 +110,8 @@ bool cp_record_prove(const struct cp_record *record, char *buf, size_t size);
 /* Its DMA engine was `null`: the figures are the harness's own cost. They are modelled as
  * those of `model` are, but of no device, so they are no arm to choose. */
 bool cp_record_harness(const struct cp_record *record);
+/* Its DMA engine was made to fail, or to dawdle: the time it took is nobody's. */
+bool cp_record_spoiled(const struct cp_record *record);
 /* Failed as stored, or by the proof re-derived; reason points into record or buf. */
 bool cp_record_failed(const struct cp_record *record, char *buf, size_t size);
 

@@ -91,6 +91,11 @@ struct cp_dma_cfg {
 	/* What the far memory really is. wc: what the CPU stores there is visible to
 	 * nobody else before a fence, which an engine that copies with it makes. */
 	enum cp_attr attr;
+	/* The far range of all transactions, for engines that have to know memory
+	 * beforehand: NULL = not known, and then each range is registered at its first
+	 * use. */
+	void *far;
+	size_t far_bytes;
 	const char
 		*copy; /* kernel a software engine copies with ("auto", "memcpy", "nt") */
 };

@@ -11,6 +11,7 @@
 extern const struct cp_dma_ops cp_dma_idxd_ops;
 extern const struct cp_dma_ops cp_dma_sw_ops;
 extern const struct cp_dma_ops cp_dma_null_ops;
+extern const struct cp_dma_ops cp_dma_kernel_ops;
 extern const struct cp_dma_ops cp_dma_fault_ops;
 extern const struct cp_dma_ops cp_dma_model_ops;
 

@@ -146,6 +146,52 @@ struct cp_dma_chan {
 	_Atomic uint64_t due_ns;
 };
 
+static inline unsigned fault_fifo_mod(const struct cp_dma_chan *chan, unsigned at)
+{
+	return at < chan->ring ? at : at - chan->ring;
+}
+
+static inline void fault_fifo_push(const struct cp_dma_chan *chan,
+				   struct fault_fifo *fifo, const struct fault_slot *slot)
+{
+	fifo->at[fault_fifo_mod(chan, fifo->head + fifo->nr++)] = slot->number;
+}
+
+static inline struct fault_slot *fault_fifo_at(struct cp_dma_chan *chan,
+					       const struct fault_fifo *fifo, unsigned i)
+{
+	return &chan->slots[fifo->at[fault_fifo_mod(chan, fifo->head + i)]];
+}
+
+static inline struct fault_slot *fault_fifo_pop(struct cp_dma_chan *chan,
+						struct fault_fifo *fifo)
+{
+	struct fault_slot *slot = fault_fifo_at(chan, fifo, 0);
+
+	fifo->head = fault_fifo_mod(chan, fifo->head + 1);
+	fifo->nr--;
+	return slot;
+}
+
+#define FAULT_DRAW_ORDER UINT64_MAX /* instead of a transaction's number */
+
+/* fault_plan.c. A draw depends on its three numbers and nothing else. */
+uint64_t fault_draw(uint64_t seed, uint64_t number, uint64_t what);
+/* The script's step for transaction `number`, NULL for none. Numbers only rise. */
+const struct fault_step *fault_step_of(struct cp_dma_chan *chan, uint64_t number);
+enum fault_action fault_decide(struct cp_dma_chan *chan, const struct fault_step *step,
+			       uint64_t number);
+/* How the transaction in `slot` will end, and how much of it is handed on. */
+void fault_plan(struct cp_dma_chan *chan, struct fault_slot *slot,
+		const struct fault_step *step, uint64_t number);
+
+/* fault_reap.c */
+void fault_wake(const struct cp_dma_chan *chan); /* whoever sleeps in wait() */
+void fault_issue_pending(struct cp_dma_chan *chan);
+unsigned fault_reap(struct cp_dma_chan *chan, struct cp_dma_completion *done,
+		    unsigned max);
+int fault_wait(struct cp_dma_chan *chan, uint64_t timeout_ns);
+
 /* fault_spec.c */
 int fault_settings_read(const char *text, struct fault_settings *ret_set,
 			struct cp_err *err);
@@ -160,7 +206,7 @@ void fault_close(struct cp_dma_chan *chan);
 int fault_script_read(const char *path, struct fault_step **ret_steps, size_t *ret_nr,
 		      struct cp_err *err);
 
-/* fault_log.c. path must outlive the log; "" is none. */
+/* fault_log.c. path must outlive the log. */
 int fault_log_open(const char *path, struct fault_log *ret_log, struct cp_err *err);
 /* Room for one more line: false when there is no memory. */
 bool fault_log_room(struct fault_log *log);

@@ -14,9 +14,10 @@ void cp_dma_hardware_names(char *buf, size_t size)
 	for (size_t i = 0; cp_dma_table[i]; i++) {
 		const struct cp_dma_ops *ops = cp_dma_table[i];
 		struct cp_err why;
+		struct cp_dma_traits traits;
 
-		if (strcmp(ops->traits.provenance, "hardware") != 0 ||
-		    ops->probe(&why) != 0)
+		cp_dma_traits(ops, ops->name, &traits);
+		if (strcmp(traits.provenance, "hardware") != 0 || ops->probe(&why) != 0)
 			continue;
 		int n = snprintf(buf + used, size - used, "%s%s", used ? "," : "",
 				 ops->name);

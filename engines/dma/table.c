@@ -9,9 +9,10 @@
 #include "engines/dma/engine.h"
 
 /* Engines that are real hardware first, best first: `auto` takes the first that is usable
- * and moves data. */
+ * and moves data, else sw. */
 static const struct cp_dma_ops *const engines[] = {
 	&cp_dma_idxd_ops,
+	&cp_dma_kernel_ops,
 	&cp_dma_sw_ops,
 	&cp_dma_null_ops,
 	&cp_dma_model_ops,
@@ -144,11 +145,20 @@ int cp_dma_usable(const struct cp_dma_ops *ops, const struct cp_dma_cfg *cfg,
 
 static const struct cp_dma_ops *find_auto(struct cp_err *err)
 {
+	const struct cp_dma_ops *software = NULL;
+
 	for (size_t i = 0; i < NR_ENGINES; i++) {
-		if (filled[i].traits.moves_data && !filled[i].probe(err))
+		struct cp_dma_traits traits;
+
+		if (engines[i] == &cp_dma_sw_ops)
+			software = &filled[i];
+		cp_dma_traits(&filled[i], filled[i].name, &traits);
+		if (traits.moves_data && !strcmp(traits.provenance, "hardware") &&
+		    !filled[i].probe(err))
 			return &filled[i];
 	}
-	return NULL;
+	/* hardware that software plays is no better than our own */
+	return software && !software->probe(err) ? software : NULL;
 }
 
 const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err)

@@ -71,6 +71,8 @@ static int open_channel(struct cp_dev *dev, struct cp_hctx *hctx, int submitter,
 		.event_fd = hctx->event_fd,
 		/* real: DMA is refused under an emulated one */
 		.attr = dev->mapped,
+		.far = dev->far,
+		.far_bytes = dev->far_bytes,
 		.copy = dev->arm.copy,
 	};
 

@@ -2,8 +2,9 @@
 /* What the learner takes, refuses and reports. */
 #include "policies/t/world.h"
 
-/* Description: failed records and those of null are left out and counted; so are those
- * with verify on and those without a metric the objective needs. */
+/* Description: failed records, those of null and those over an engine that was made to fail
+ * are left out and counted; so are those with verify on and those without a metric the
+ * objective needs. */
 static void test_counts(void **state)
 {
 	struct cp_learn *learn = new_learn("balanced");
@@ -15,6 +16,9 @@ static void test_counts(void **state)
 	make_record(&cpu, 65536, 0, 1.0, 1.0, &record);
 	add(learn, &record);
 	snprintf(record.failed, sizeof(record.failed), "no space");
+	add(learn, &record);
+	make_record(&cpu, 65536, 9, 1.0, 1.0, &record);
+	snprintf(record.arm.dma, CP_SPEC_TEXT_MAX, "fault:sw,full=1%%");
 	add(learn, &record);
 	make_record(&cpu, 65536, 1, 1.0, 1.0, &record);
 	snprintf(record.provenance.dma, CP_WORD_MAX, "modelled");
@@ -35,7 +39,7 @@ static void test_counts(void **state)
 	cp_learn_counts(learn, &counts);
 	assert_int_equal(counts.verified, 2);
 	assert_int_equal(counts.used, 2);
-	assert_int_equal(counts.failed, 1);
+	assert_int_equal(counts.failed, 2);
 	assert_int_equal(counts.modelled, 1);
 	assert_int_equal(counts.unusable, 1);
 	/* One arm at one size: nothing to choose, and no rule for other sizes. */

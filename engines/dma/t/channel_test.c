@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The channel contract, over every engine; idxd's device is emulated. */
+/* The channel contract, over every engine; the devices of idxd and kernel are ours. */
 #include "engines/dma/t/idxd_emu.h"
+#include "engines/dma/t/kernel_fake.h"
 #include "engines/dma/t/rig.h"
 
 #include <errno.h>
@@ -490,6 +491,9 @@ int main(void)
 		cmocka_unit_test(random_transactions_are_exact),
 	};
 
+	/* the engine is in the table, the device is ours */
+	kernel_sys = &fake_sys;
+	fake_reset(true);
 	idxd_emu_start()->reorder = true;
 	rig_more = more;
 	print_message("not asserted: instructions and translation of a real DSA device; "

@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "engines/base/file.h"
@@ -439,6 +441,41 @@ static const char *result_of(const struct cp_dma_completion *done, unsigned nr,
 	return "";
 }
 
+/* Description: a caller's eventfd serves the wrapped engine and the faults alike, and
+ * stays the caller's; the wrapped engine's interrupts come through. */
+static void one_eventfd_serves_both(void **state)
+{
+	int event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct cp_dma_cfg cfg = {.spec = "fault:sw,script=s",
+				 .ring = 8,
+				 .node = -1,
+				 .cpu = -1,
+				 .irq = true,
+				 .event_fd = event_fd,
+				 .copy = "memcpy"};
+	struct cp_err err = {0};
+	struct rig rig = {.ops = cp_dma_find("fault:sw", &err)};
+	unsigned char far[1] = {0}, near[1];
+	struct cp_dma_completion done;
+
+	(void)state;
+	file_write("s", "2 error");
+	assert_int_equal(rig.ops->open(&cfg, &rig.chan, &err), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		struct pollfd fd = {.fd = event_fd, .events = POLLIN};
+		uint64_t nr;
+
+		rig_submit(&rig, CP_DIR_READ, far, near, 1, CP_DMA_INTERRUPT, NULL);
+		rig.ops->issue_pending(rig.chan);
+		assert_int_equal(poll(&fd, 1, (int)(RIG_HANG_NS / 1000000)), 1);
+		assert_int_equal(read(event_fd, &nr, sizeof(nr)), sizeof(nr));
+		assert_int_equal(rig.ops->reap(rig.chan, &done, 1), 1);
+		assert_int_equal(done.result == CP_DMA_OK, i != 1);
+	}
+	rig_close(&rig);
+	assert_int_equal(close(event_fd), 0);
+}
+
 /* Description: the log has a line for each transaction, in order, with what became of it;
  * those not handed out are lost; channels append whole pieces. */
 static void log_says_it_all(void **state)
@@ -495,6 +532,7 @@ int main(void)
 		cmocka_unit_test(never_is_withheld),
 		cmocka_unit_test(windows_are_shuffled),
 		cmocka_unit_test(faults_wake_waiters),
+		cmocka_unit_test(one_eventfd_serves_both),
 		cmocka_unit_test(log_says_it_all),
 	};
 

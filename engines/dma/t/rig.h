@@ -93,6 +93,7 @@ static inline void rig_for_each(void (*each)(const char *spec))
 		"fault:sw,threads=2,reorder=4,seed=3",
 		"model:setup=1us,desc=50ns,overlap=yes,channels=4,data=yes",
 		"model:setup=2us,bw=8g,total=4g,irq=2us,jitter=50%,data=yes,ring=32",
+		"fault:kernel,reorder=2",
 	};
 
 	for (size_t i = 0; cp_dma_table[i]; i++) {

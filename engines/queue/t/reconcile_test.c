@@ -442,6 +442,50 @@ static void all_is_reconciled(void **state)
 		case_run(c, total / NR_CASES + 1);
 }
 
+/* Description: completions that an engine withholds end as errors in their time, so
+ * neither a reap nor a drain nor a close waits for ever; and I/Os behind them are whole.
+ */
+static void withheld_ends(void **state)
+{
+	static const char *const arms[] = {
+		"dma=fault:null,script=s", "dma=fault:sw,script=s",
+		"completion=irq dma=fault:sw,script=s",
+		"completion=irq dma=fault:sw,script=s,reorder=4"};
+	FILE *script = fopen("s", "w");
+	(void)state;
+
+	assert_true(script &&
+		    fputs("1 never 1ms\n3 never 1ms\n9 never 1ms\n", script) > 0);
+	fclose(script);
+	for (size_t a = 0; a < sizeof(arms) / sizeof(arms[0]); a++) {
+		char settings[128];
+		struct cp_io ios[10] = {0}, *done[10];
+
+		snprintf(settings, sizeof(settings), "queue_mode=mq path=dma %s",
+			 arms[a]);
+		struct cp_dev_cfg cfg = config(settings);
+		struct rig rig = rig_open(&cfg);
+
+		for (unsigned i = 0; i < 10; i++) {
+			ios[i] = (struct cp_io){.near = near + i * SLOT,
+						.offset = i * SLOT,
+						.bytes = SLOT};
+			if (i == 8)
+				assert_int_equal(cp_sub_reap(rig.sub, 8, 10, done), 8);
+			assert_int_equal(cp_sub_queue(rig.sub, &ios[i]), 0);
+		}
+		cp_sub_commit(rig.sub);
+		rig_close(&rig); /* with one withheld */
+		for (unsigned i = 0; i < 8; i++) {
+			bool bad = i == 0 || i == 2;
+
+			assert_int_equal(ios[i].error, bad ? EIO : 0);
+			assert_int_equal(ios[i].residue, bad ? SLOT : 0);
+		}
+	}
+	unlink("s");
+}
+
 static int enter(void **state)
 {
 	size_t bytes = (size_t)NR_SLOTS * SLOT;
@@ -476,6 +520,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_is_reconciled),
+		cmocka_unit_test(withheld_ends),
 	};
 	struct cp_err err;
 
