@@ -8,6 +8,7 @@ load engine
 setup() {
 	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	copypath=$BUILD/copypath
+	# shellcheck disable=SC2034 # of engine()
 	json=$BATS_TEST_TMPDIR/fio.json
 	side=$BATS_TEST_TMPDIR/side
 	cd "$BATS_TEST_TMPDIR" || return 1
