@@ -527,6 +527,60 @@ static void one_eventfd_for_two(void **state)
 	close(cfg.event_fd);
 }
 
+enum { THREAD_RUNS = 2000 };
+
+static void *drive(void *arg)
+{
+	struct rig *rig = arg;
+	struct cp_dma_completion done[4];
+
+	for (unsigned ended = 0; ended < THREAD_RUNS;) {
+		for (unsigned i = 0; i < 4; i++)
+			hand_in(rig, 4096, 1, CP_DMA_INTERRUPT, NULL);
+		rig->ops->issue_pending(rig->chan);
+		rig_reap(rig, done, 4);
+		ended += 4;
+	}
+	return NULL;
+}
+
+static atomic_bool waiting;
+
+static void *wait_on(void *arg)
+{
+	struct rig *rig = arg;
+
+	while (atomic_load(&waiting))
+		rig->ops->wait(rig->chan, 100000);
+	return NULL;
+}
+
+/* Description: channels of one device work in a thread each, and anybody may wait beside.
+ */
+static void threads_share_a_device(void **state)
+{
+	static const char spec[] = "model:setup=1us,total=8g,irq=1us,channels=2";
+	struct rig rigs[2] = {rig_open(spec, 8, true), rig_open(spec, 8, true)};
+	pthread_t drivers[2], waiter;
+
+	(void)state;
+	atomic_store(&waiting, true);
+	assert_int_equal(pthread_create(&waiter, NULL, wait_on, &rigs[0]), 0);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&drivers[i], NULL, drive, &rigs[i]), 0);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(drivers[i], NULL);
+	atomic_store(&waiting, false);
+	pthread_join(waiter, NULL);
+	for (unsigned i = 0; i < 2; i++) {
+		struct cp_dma_completion done;
+
+		assert_int_equal(rigs[i].ops->reap(rigs[i].chan, &done, 1), 0);
+		assert_int_equal(rigs[i].ops->space(rigs[i].chan), 8);
+		rig_close(&rigs[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -543,6 +597,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(data_moves_when_asked, fake_clock,
 						real_clock),
 		cmocka_unit_test(one_eventfd_for_two),
+		cmocka_unit_test(threads_share_a_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
