@@ -67,3 +67,25 @@ setup() {
 		grep -q ',modelled' "report-$name"/tables/cells.csv
 	done
 }
+
+# Description: whoever uses a policy of a modelled engine with another one reads of it.
+@test "model: a what-if policy on a real copy" {
+	cat >p.yaml <<-'END'
+		schema: 1
+		kind: policy
+		name: dream
+		provenance: {media: native, attr: native, dma: modelled}
+		rules:
+		  - when: {rw: read}
+		    sizes:
+		      - {upto: max, do: {name: model, path: dma}}
+		default: {queue_mode: mq, path: cpu, copy: memcpy}
+	END
+	run -0 engine "$ASYNC" --media=anon --size=1m --rw=read --bs=64k --path=auto --dma=sw \
+		--policy=p.yaml
+	grep -q "is a what-if, learned from a modelled DMA engine; this one is software" "$side"
+	rm -f "$side"
+	run -0 engine "$ASYNC" --media=anon --size=1m --rw=read --bs=64k --path=auto \
+		--dma=model --policy=p.yaml
+	run ! grep -q "is a what-if" "$side"
+}
