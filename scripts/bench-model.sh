@@ -126,8 +126,9 @@ END {
 	printf '  - {name: wide, queue_mode: mq, path: dma, dma: "model:setup=60us,bw=8g"}\n'
 } >"$dir/crossover.yaml"
 run crossover
+# 3: nothing was decided, as with one sample; the crossover is found all the same
 "$copypath" learn "$dir/crossover" --objective throughput -o "$dir/policy.yaml" 2>"$dir/learn.log" ||
-	{ cat "$dir/learn.log" >&2; exit 4; }
+	[ $? -eq 3 ] || { cat "$dir/learn.log" >&2; exit 4; }
 sed -n 's/.*crossover: {at: \([0-9a-z]*\),.*/\1/p' "$dir/policy.yaml" | head -1 |
 	sed 's/k$/ * 1024/; s/m$/ * 1048576/' | awk '
 	{

@@ -298,7 +298,8 @@ static void summary(const struct learn_run *run, const struct cp_policy *policy,
 	if (counts.verified)
 		fprintf(stderr, ", %" PRIu64 " with verify on left out", counts.verified);
 	if (counts.modelled)
-		fprintf(stderr, ", %" PRIu64 " modelled ones (null) left out", counts.modelled);
+		fprintf(stderr, ", %" PRIu64 " modelled ones (null) left out",
+			counts.modelled);
 	if (counts.unusable)
 		fprintf(stderr,
 			", %" PRIu64 " without a metric the objective needs left out",

@@ -10,8 +10,9 @@
  *a transaction is placed when the clock reaches the start of its transfer: only then it
  *is known who else was there before.
  *
- * model_open.c (settings, device, how a channel comes and goes), model_time.c (placing,
- * the heap, the formula), model.c (the owner's hooks), model_wait.c (interrupts).
+ * model_settings.c, model_open.c (devices, how a channel comes and goes), model_time.c
+ * (placing, the heap, the formula), model.c (the owner's hooks), model_wait.c
+ *(interrupts).
  */
 #ifndef CP_ENGINES_DMA_MODEL_PRIV_H
 #define CP_ENGINES_DMA_MODEL_PRIV_H

@@ -153,6 +153,22 @@ static void bind_rows(struct cp_dev *dev)
 	dev->by_segments = dev->table->nr_segments > 1;
 }
 
+/* A what-if is used like any other policy, but whoever reads the record should know. */
+static void note_what_if(struct cp_dev *dev, const struct cp_policy *policy)
+{
+	char note[224];
+
+	if (!dev->dma || strcmp(policy->dma, "modelled") != 0 ||
+	    !strcmp(dev->traits.provenance, "modelled"))
+		return;
+	snprintf(note, sizeof(note),
+		 "policy '%.60s' is a what-if, learned from a modelled DMA engine; this "
+		 "one "
+		 "is %s",
+		 policy->name, dev->traits.provenance);
+	cp_dev_note(dev, note);
+}
+
 static int policy_routes(struct cp_dev *dev, struct cp_err *err)
 {
 	struct cp_context context;
@@ -170,6 +186,7 @@ static int policy_routes(struct cp_dev *dev, struct cp_err *err)
 	context.misalign_far = dev->cfg.misalign_far;
 	rc = check_fingerprint(dev, &policy, err);
 	note_promise(dev, &policy);
+	note_what_if(dev, &policy);
 	if (!rc)
 		rc = cp_policy_compile(&policy, &context, &dev->table, err);
 	if (!rc)
