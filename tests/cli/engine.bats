@@ -166,6 +166,11 @@ verify_jobs() {
 		--media=anon --size=100%|size
 		--path=auto --dma=sw --policy=/nonexistent.yaml|/nonexistent.yaml
 		--media=anon --size=900t|memory
+		--path=dma --dma=null --completion=irq|'null' has no interrupt; expected poll
+		--path=dma --dma=sw:thread=1|did you mean 'threads'
+		--path=dma --dma=sw --split_pct=100|split_pct '100' is out of range; expected a whole number of 0 to 99
+		--path=dma --dma=sw --max_merge=3g|max_merge '3g' is out of range
+		--path=dma --dma=swx|did you mean 'sw'
 	END
 	[ ! -s "$side" ]
 }
