@@ -85,10 +85,13 @@ int cp_report_phases_write(const struct cp_report_page *page, struct cp_report_d
 		return 0;
 	doc->ops->section(doc, "Where an offloaded I/O's time goes");
 	cp_report_doc_para(
-		doc, "prepare and submit are the submitter's work before the engine has "
-		     "the I/O, wait is the engine's and the time until somebody looks, "
-		     "complete is the way back to the caller. Under load an I/O also "
-		     "waits for those before it.");
+		doc,
+		"prepare and submit are the submitter's work before the engine has "
+		"the I/O, wait is the engine's and the time until somebody looks, "
+		"complete is the way back to the caller. Under load an I/O also "
+		"waits for those before it. These are means: where their sum is far "
+		"above the "
+		"p50, a few I/Os waited long, as for a CPU that another thread had.");
 	int rc = cp_report_page_pictures(page, doc, FIGURE_PHASES, err);
 
 	if (!rc)

@@ -9,17 +9,21 @@
 static void add_driver(void *ctx, const struct cp_dma_driver *driver)
 {
 	json_t *list = ctx;
+	json_t *nodes = json_array();
 	char why[256];
 
 	snprintf(why, sizeof(why),
 		 "%u channels of the kernel's own in /sys/class/dma (first: %s, %u in "
 		 "use); expected dma 'kernel', which reaches them by the module cp_dma",
 		 driver->channels, driver->first, driver->in_use);
-	json_array_append_new(list,
-			      json_pack("{s:s,s:b,s:s,s:s,s:i,s:i}", "name", driver->name,
-					"usable", 0, "why", why, "provenance", "hardware",
-					"channels", (int)driver->channels, "in_use",
-					(int)driver->in_use));
+	for (int node = 0; node < 64; node++)
+		if (driver->nodes >> node & 1)
+			json_array_append_new(nodes, json_integer(node));
+	json_array_append_new(list, json_pack("{s:s,s:b,s:s,s:s,s:i,s:i,s:o}", "name",
+					      driver->name, "usable", 0, "why", why,
+					      "provenance", "hardware", "channels",
+					      (int)driver->channels, "in_use",
+					      (int)driver->in_use, "nodes", nodes));
 }
 
 json_t *cp_probe_dma(void)

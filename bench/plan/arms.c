@@ -115,32 +115,6 @@ static int check_policy(struct cp_arm *arm, struct cp_err *err)
 	return 0;
 }
 
-/* Is the engine there, and may it be used? A device is opened once and closed, since only
- * that tells whether the queue named is there, enabled, permitted and large enough.
- * `auto` takes what there is, and was found usable. */
-static int engine_there(const struct cp_dma_ops *dma, const struct cp_arm *arm,
-			const struct cp_dma_traits *traits, struct cp_err *err)
-{
-	const struct cp_dma_cfg cfg = {.spec = arm->dma,
-				       .ring = arm->queue_depth,
-				       .node = -1,
-				       .cpu = -1,
-				       .copy = "auto"};
-	struct cp_dma_chan *chan = NULL;
-
-	if (!strcmp(arm->dma, "auto"))
-		return 0;
-	int rc = dma->probe(err);
-
-	if (!rc && !strcmp(traits->provenance, "hardware"))
-		rc = dma->open(&cfg, &chan, err);
-	if (!rc && chan)
-		dma->close(chan);
-	if (rc)
-		cp_err_prefix(err, "'dma' is '%s'", arm->dma);
-	return rc;
-}
-
 /* What only this machine or the file system can say of an arm. */
 static int arm_check(struct cp_arm *arm, struct cp_err *err)
 {
@@ -176,8 +150,6 @@ static int arm_check(struct cp_arm *arm, struct cp_err *err)
 					  "'completion' is 'irq' but '%s' cannot signal; "
 					  "expected poll",
 					  arm->dma);
-		if (engine_there(dma, arm, &traits, err))
-			return -EINVAL;
 	}
 	return check_policy(arm, err);
 }

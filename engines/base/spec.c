@@ -54,6 +54,27 @@ static int setting_parse(struct cp_spec *spec, const char *text, size_t len,
 	return 0;
 }
 
+/* Of "a, b, c" the word that was meant, in word; NULL: none is near. */
+static const char *nearest_of(const char *key, const char *expected, char *word,
+			      size_t size)
+{
+	const char *best = NULL;
+
+	for (const char *at = expected; *at && !best; at += strspn(at, ", ")) {
+		size_t len = strcspn(at, ",");
+
+		if (len < size) {
+			const char *const words[] = {word, NULL};
+
+			memcpy(word, at, len);
+			word[len] = '\0';
+			best = cp_nearest_word(key, words);
+		}
+		at += len;
+	}
+	return best;
+}
+
 int cp_spec_parse(const char *text, struct cp_spec *ret_spec, struct cp_err *err)
 {
 	struct cp_spec spec = {0};
@@ -191,27 +212,6 @@ int cp_spec_pct(struct cp_spec *spec, const char *key, uint32_t max_ppm,
 				  max_ppm / 1e4);
 	*value_ppm = ppm;
 	return 0;
-}
-
-/* Of "a, b, c" the word that was meant, in word; NULL: none is near. */
-static const char *nearest_of(const char *key, const char *expected, char *word,
-			      size_t size)
-{
-	const char *best = NULL;
-
-	for (const char *at = expected; *at && !best; at += strspn(at, ", ")) {
-		size_t len = strcspn(at, ",");
-
-		if (len < size) {
-			const char *const words[] = {word, NULL};
-
-			memcpy(word, at, len);
-			word[len] = '\0';
-			best = cp_nearest_word(key, words);
-		}
-		at += len;
-	}
-	return best;
 }
 
 int cp_spec_finish(const struct cp_spec *spec, const char *expected, struct cp_err *err)

@@ -151,6 +151,11 @@ void cp_dma_drivers(const char *root,
 		d = d < nr ? d : nr - 1;
 		drivers[d].channels++;
 		drivers[d].in_use += read_number(channel, "in_use") > 0;
+		snprintf(pattern, sizeof(pattern), "%.4000s/device", channel);
+		int64_t node = read_number(pattern, "numa_node");
+
+		if (node >= 0 && node < 64)
+			drivers[d].nodes |= UINT64_C(1) << node;
 	}
 	globfree(&found);
 	for (unsigned d = 0; d < nr; d++)

@@ -33,6 +33,7 @@ struct cp_dma_driver {
 	unsigned channels; /* of its */
 	unsigned in_use;   /* of them, by somebody in the kernel */
 	char first[32];	   /* "dma0chan0" */
+	uint64_t nodes;	   /* bit n: some of them are on NUMA node n; 0 = not known */
 };
 
 /* Calls fn for each queue of a dsa device, in the order of their names. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "engines/base/file.h"
+#include "engines/copy/attr.h"
 #include "engines/fio/job.h"
 #include "fio-version.h"
 
@@ -30,6 +31,22 @@ static uint64_t job_extent(const struct thread_data *td)
 	    o->offset_increment_percent)
 		return 0;
 	return o->start_offset + td->subjob_number * o->offset_increment + o->size;
+}
+
+/* Before the file is looked at, since that may be the wrong one for the attribute. A word
+ * that is none is named by cp_shared_announce(). */
+static int check_attr(const struct thread_data *td)
+{
+	unsigned natives = cp_media_attrs(cp_fio_option(td, "media"));
+	bool native = !strcmp(cp_fio_option(td, "attr_native"), "1");
+	enum cp_attr attr;
+	struct cp_err err;
+
+	if (!natives || cp_attr_parse(cp_fio_option(td, "attr"), &attr, &err) ||
+	    !cp_attr_check(attr, natives, native, cp_attr_lacks(), &err))
+		return 0;
+	log_err("copypath: error: %s\n", err.msg);
+	return 1;
 }
 
 /* All of it, from byte 0; what it is and why it will not do in words. */
@@ -71,6 +88,8 @@ int cp_fio_get_file_size(struct thread_data *td, struct fio_file *f, bool mq)
 			td->files_index);
 		return 1;
 	}
+	if (check_attr(td))
+		return 1;
 	const struct cp_media_ops *media = cp_media_of(cp_fio_option(td, "media"));
 
 	/* What is allocated at open has the size that is asked. */

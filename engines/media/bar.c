@@ -177,6 +177,16 @@ static void bar_close(struct cp_media *media)
 	munmap(media->map, media->map_bytes);
 }
 
+static int bar_size(const char *filename, uint64_t *ret_bytes, struct cp_err *err)
+{
+	struct cp_pci_bar bar;
+	int rc = cp_pci_bar_find(&cp_pci_root_kernel, filename, &bar, err);
+
+	if (!rc)
+		*ret_bytes = bar.bytes;
+	return rc;
+}
+
 static int bar_look(const struct cp_media_cfg *cfg, uint64_t *ret_memory,
 		    struct cp_err *err)
 {
@@ -228,6 +238,7 @@ const struct cp_media_ops cp_media_bar_ops = {
 	.device = true,
 	.attrs = NATIVES,
 	.check = cp_media_no_settings,
+	.size = bar_size,
 	.look = bar_look,
 	.open = bar_open,
 	.sync = bar_sync,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The plug-ins under fio itself: bytes, regions, agreement of figures, refusals.
+# The plug-ins under fio itself: bytes, regions, refusals. Figures: engine_figures.bats.
 
 bats_require_minimum_version 1.5.0
 
@@ -24,20 +24,32 @@ verify_all() {
 	[ "$(jq '.proof.verify' "$side")" = '"crc32c"' ]
 }
 
-@test "crc32c verify passes with every copy in bio" {
-	truncate -s 8m "$file"
-	for copy in memcpy nt auto; do
-		for bs in 4k 1m; do
-			verify_all "$SYNC" "--copy=$copy" "--bs=$bs"
-			verify_all "$SYNC" "--copy=$copy" "--bs=$bs" --media=file "--filename=$file"
-		done
+# verify_jobs PLUGIN COMMON MORE...: verify_all() of a job for each MORE, all in one fio, which takes
+# most of its time to start and to end. Each has a region of its own: jobs may share a device.
+verify_jobs() {
+	local plugin=$1 common=$2 more nr=0 args=()
+	shift 2
+	rm -f "$side"
+	for more in "$@"; do
+		# shellcheck disable=SC2206
+		args+=("--name=t$nr" "--ioengine=external:$plugin" --thread=1 "--sidecar=$side" --size=8m
+			"--offset=$((nr * 8))m" --rw=randwrite --verify=crc32c --verify_fatal=1 $common $more)
+		nr=$((nr + 1))
 	done
+	fio --output-format=json "--output=$json" "${args[@]}"
+	jq -e --argjson nr "$nr" '.jobs | length == $nr and all(.error == 0)' "$json"
+	jq -es --argjson nr "$nr" 'length == $nr and
+		all(.proof.errors == 0 and .proof.verify == "crc32c" and .bytes > 0)' "$side"
+}
+
+@test "crc32c verify passes with every copy in bio" {
+	truncate -s 48m "$file"
+	verify_jobs "$SYNC" "" --copy={memcpy,nt,auto}\ --bs={4k,1m}
+	verify_jobs "$SYNC" "--media=file --filename=$file" --copy={memcpy,nt,auto}\ --bs={4k,1m}
 }
 
 @test "crc32c verify passes with every copy in mq" {
-	for copy in memcpy nt auto; do
-		verify_all "$ASYNC" --path=cpu "--copy=$copy" --bs=16k --iodepth=16
-	done
+	verify_jobs "$ASYNC" "--path=cpu --bs=16k --iodepth=16" --copy={memcpy,nt,auto}
 }
 
 @test "crc32c verify passes with the ISA kernels this CPU has, and the others are refused" {
@@ -54,23 +66,18 @@ verify_all() {
 }
 
 @test "crc32c verify passes with virtual names, unroll and prefetch" {
-	for options in --copy=nt-both --copy=ntload --copy=portable --copy=libpmem \
+	verify_jobs "$SYNC" --bs=16k --copy=nt-both --copy=ntload --copy=portable --copy=libpmem \
 		"--copy=portable --unroll=8" "--copy=nt-both --prefetch=nta --unroll=1" \
-		"--copy=portable --prefetch=t0:distance=256"; do
-		# shellcheck disable=SC2086
-		verify_all "$SYNC" $options --bs=16k
-	done
+		"--copy=portable --prefetch=t0:distance=256"
 	# a job that writes verifies by memcpy, so loads need one that only reads
 	engine "$SYNC" --rw=read --size=1m --bs=4k --copy=nt-both --unroll=8 --prefetch=t0
 }
 
 @test "crc32c verify passes through DMA, split, shared, waiting and interrupt-driven" {
 	for dma in sw sw:threads=2 sw:ring=4; do
-		for more in --bs=4k --bs=64k --bs=2m "--bs=64k --completion=irq" \
-			"--bs=1m --ring_full=cpu" "--bs=64k --q_per_node=1 --queue_depth=4"; do
-			# shellcheck disable=SC2086
-			verify_all "$ASYNC" --path=dma "--dma=$dma" --iodepth=16 $more
-		done
+		verify_jobs "$ASYNC" "--path=dma --dma=$dma --iodepth=16" \
+			--bs=4k --bs=64k --bs=2m "--bs=64k --completion=irq" \
+			"--bs=1m --ring_full=cpu" "--bs=64k --q_per_node=1 --queue_depth=4"
 	done
 }
 
@@ -118,95 +125,6 @@ verify_all() {
 	[ "$(jq '.bytes' "$side")" -eq $((1024 * 1024)) ]
 }
 
-# agree [IDENTITY]: fio's median lat within max(5 %, 0.5 us) of the engine's own stamps and, where
-# fio has a slat (not in a synchronous engine), slat + clat = lat. Medians: on a busy machine a
-# thread that loses its CPU between fio's stamp and ours moves a mean by more than that.
-agree() {
-	jq -es --argjson identity "${1:-true}" '
-		def low: if . < 64 then . else (. / 64 | floor) as $s |
-			(64 + . % 64) * pow(2; $s - 1) end;
-		.[0].jobs[0].read as $f | .[1].lat as $own | $f.lat_ns.percentile["50.000000"] as $lat |
-		(reduce $own.buckets[] as $b ({n: 0, at: null};
-			if .at == null and .n + $b[1] >= $own.count / 2 then .at = ($b[0] | low) else . end |
-			.n += $b[1]) | .at) as $mid |
-		($f.slat_ns.mean + $f.clat_ns.mean) as $sum |
-		(($identity | not) or (($sum - $f.lat_ns.mean) | fabs) < 0.01 * $f.lat_ns.mean + 2) and
-		(($lat - $mid) | fabs) < ([0.05 * $lat, 500] | max)' "$json" "$side"
-}
-
-# agreed IDENTITY PLUGIN OPTION...: in one of three runs. Figures that are really different differ in
-# all three; a busy machine that takes the CPU away in the wrong place does not.
-agreed() {
-	local identity=$1 _
-	shift
-	for _ in 1 2 3; do
-		rm -f "$side"
-		engine "$@"
-		! agree "$identity" || return 0
-	done
-	return 1
-}
-
-@test "fio's slat + clat is its lat, and agrees with the engine's own stamps" {
-	# no ramp_time: an I/O that straddles its end is in fio's lat and not in its slat
-	timed=(--rw=randread --bs=4k --size=64m --time_based=1 --runtime=400ms
-		--norandommap=1 --clocksource=cpu --lat_percentiles=1)
-	for depth in 1 16; do
-		for more in "--path=cpu" "--path=dma --dma=sw" "--path=dma --dma=null" \
-			"--path=dma --dma=null:delay=50us"; do
-			# shellcheck disable=SC2086
-			agreed true "$ASYNC" "${timed[@]}" "--iodepth=$depth" $more
-		done
-	done
-	agreed false "$SYNC" "${timed[@]}"
-}
-
-@test "a completion never comes before the delay it was asked for" {
-	engine "$ASYNC" --rw=randread --bs=4k --size=64m --time_based=1 --runtime=300ms \
-		--iodepth=1 --path=dma --dma=null:delay=20us
-	[ "$(jq '.lat.min_ns >= 20000' "$side")" = true ]
-	[ "$(jq '.jobs[0].read.clat_ns.min >= 20000' "$json")" = true ]
-}
-
-@test "warm-up is in none of the engine's figures" {
-	engine "$SYNC" --rw=randread --bs=4k --size=64m --time_based=1 --runtime=300ms \
-		--ramp_time=900ms --norandommap=1
-	# a window that held the ramp would be four times the runtime
-	[ "$(jq '(.end_ns - .start_ns) < 600000000' "$side")" = true ]
-	[ "$(jq '.lat.count == .ios' "$side")" = true ]
-	# what fio counted after its ramp, within what one status interval can move
-	jq -es '.[0].jobs[0].read.total_ios as $f | .[1].ios as $s |
-		(($f - $s) | fabs) < 0.05 * $f + 100' "$json" "$side"
-}
-
-@test "the CPU parts add up to the process total" {
-	for more in "--path=cpu" "--path=dma --dma=sw" "--path=dma --dma=sw --completion=irq" \
-		"--path=cpu --numjobs=2" "--path=dma --dma=sw --numjobs=2"; do
-		rm -f "$side"
-		# shellcheck disable=SC2086
-		engine "$ASYNC" --rw=read --bs=64k --size=64m --time_based=1 --runtime=700ms \
-			--ramp_time=100ms --iodepth=16 $more
-		jq -es '.[0].dev_cpu_process_ns as $all |
-			((map(.cpu_submit_ns) | add) + .[0].dev_cpu_engine_ns) as $sum |
-			(($all - $sum) | fabs) < 0.03 * $all' "$side"
-		# one window for all jobs
-		jq -es 'map(.dev_start_ns) | unique | length == 1' "$side"
-	done
-}
-
-@test "more I/Os than tags: held back by fio, and the figures are whole" {
-	for more in "--path=cpu" "--path=dma --dma=sw"; do
-		for _ in 1 2 3 4; do
-			rm -f "$side"
-			# shellcheck disable=SC2086
-			engine "$ASYNC" --rw=read --bs=4k --size=64m --time_based=1 --runtime=100ms \
-				--iodepth=16 --queue_depth=8 $more
-			jq -e '.cpu_submit_ns > 0 and .cpu_submit_ns <= .dev_cpu_process_ns and
-				.proof.effective_iodepth == 8' "$side"
-		done
-	done
-}
-
 @test "requests above 128 segments are split and still counted once" {
 	engine "$ASYNC" --rw=read --bs=2m --size=32m --path=dma --dma=sw --iodepth=4
 	[ "$(jq '.ios' "$side")" -eq 16 ]
@@ -252,6 +170,11 @@ agreed() {
 		--media=anon --size=100%|size
 		--path=auto --dma=sw --policy=/nonexistent.yaml|/nonexistent.yaml
 		--media=anon --size=900t|memory
+		--path=dma --dma=null --completion=irq|'null' has no interrupt; expected poll
+		--path=dma --dma=sw:thread=1|did you mean 'threads'
+		--path=dma --dma=sw --split_pct=100|split_pct '100' is out of range; expected a whole number of 0 to 99
+		--path=dma --dma=sw --max_merge=3g|max_merge '3g' is out of range
+		--path=dma --dma=swx|did you mean 'sw'
 	END
 	[ ! -s "$side" ]
 }
@@ -298,9 +221,3 @@ agreed() {
 	done
 }
 
-@test "jobs that share a device start together, however long each needs to touch its memory" {
-	# 16 x 16 x 2m of buffers take longer than the jobs run
-	engine "$ASYNC" --rw=read --bs=2m --size=32m --numjobs=16 --iodepth=16 --time_based=1 \
-		--runtime=300ms --path=cpu --copy=memcpy
-	[ "$(wc -l <"$side")" -eq 16 ]
-}

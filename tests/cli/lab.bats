@@ -50,6 +50,22 @@ boot() {
 	[ "$status" -eq 0 ]
 }
 
+@test "a job that has to end by itself is not ended by the look" {
+	cat >"$tmp/fio" <<-'END'
+		#!/bin/sh
+		printf '%s\n' "$@" >>"$TMPDIR/args"
+		: >"$TMPDIR/during.ok"
+	END
+	chmod +x "$tmp/fio"
+	cat >"$tmp/scenario.sh" <<-'END'
+		. tests/kernel/lib.sh
+		beside 0 true && ! grep -q exitall "$TMPDIR/args" && during true &&
+			grep -q '^--exitall$' "$TMPDIR/args"
+	END
+	PATH=$tmp:$PATH TMPDIR=$tmp run sh "$tmp/scenario.sh"
+	[ "$status" -eq 0 ]
+}
+
 @test "what a guest says on its second port is the output, without carriage returns" {
 	fake_qemu <<-'END'
 		printf 'ok 1 - one\r\n1..1\r\n' >results

@@ -54,7 +54,7 @@ need_module() {
 	run engine --rw=read --media=bar --attr=uc --copy=memcpy --size=1m \
 		'--filename=/sys/bus/pci/devices/ffff\:00\:00.0/resource0'
 	[ "$status" -ne 0 ]
-	[[ $output = *"cannot use file '/sys/bus/pci/devices/ffff:00:00.0/resource0'"* ]]
+	[[ $output = *"'/sys/bus/pci/devices/ffff:00:00.0/resource0' does not exist; expected a BAR"* ]]
 	[ ! -e side ]
 }
 

@@ -523,3 +523,12 @@ policy() {
 	[ "$status" -eq 4 ]
 	[[ $output == *"no space to fill the holes"* ]]
 }
+
+@test "dma-offload plans every context of the published table, by CPU and by DMA" {
+	run "$copypath" run --dry-run "$root/configs/workloads/dma-offload.yaml"
+	[ "$status" -eq 0 ]
+	while IFS=, read -r op bs jobs depth path _; do
+		size=$([ "$bs" = 65536 ] && echo 64k || echo 2m)
+		grep -q "rw=$op bs=$size numjobs=$jobs iodepth=$depth .* path=$path " <<<"$output"
+	done < <(grep -v '^#\|^op' "$root/results/published/jiang-2017-dma.csv")
+}

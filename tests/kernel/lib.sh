@@ -164,6 +164,7 @@ during_at=${TMPDIR:-/tmp}
 beside() {
 	local exitall=$1 command=$2
 	shift 2
+	[ "$exitall" = 1 ] || exitall= # fio takes the option for set whatever its value is
 	rm -f "$during_at/during.ok"
 	cat >"$during_at/during.sh" <<-END
 		. ${LAB_LIB:-/lab/lib.sh}
@@ -174,7 +175,7 @@ beside() {
 	# shellcheck disable=SC2016 # $PPID is of the shell that fio starts
 	fio --output-format=json --output="$during_at/during.json" --thread=1 --bs=4k \
 		--size=16m --norandommap=1 --name=job "$@" --time_based=1 --runtime=1000 \
-		--name=other --ioengine=null --rw=read --time_based=0 "--exitall=$exitall" \
+		--name=other --ioengine=null --rw=read --time_based=0 ${exitall:+--exitall} \
 		"--exec_prerun=sh $during_at/during.sh \$PPID" &&
 		[ -e "$during_at/during.ok" ]
 }

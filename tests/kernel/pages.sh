@@ -7,11 +7,9 @@
 
 # reserved PAGE KIB: a job has such pages while it runs, says so, and gives them back
 reserved() {
-	rm -f /tmp/side
 	during "until_true some_pages_in_use $2" "--ioengine=external:$SYNC" \
-		"--media=anon:page=$1" --rw=randwrite --sidecar=/tmp/side &&
-		jq -e ".proof.page_bytes == $2 * 1024" /tmp/side &&
-		[ "$(pages_in_use "$2")" -eq 0 ]
+		"--media=anon:page=$1" --rw=randwrite && [ "$(pages_in_use "$2")" -eq 0 ] &&
+		side ".proof.page_bytes == $2 * 1024" "--media=anon:page=$1" --copy=memcpy
 }
 
 check 'anon:page=2m is in reserved pages of 2m' reserved 2m 2048

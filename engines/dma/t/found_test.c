@@ -118,6 +118,7 @@ static void drivers_test(void **state)
 
 	tree_file(root, "/sys/bus/pci/drivers/ioatdma/bind", "");
 	tree_link(root, DEV "/driver", "/sys/bus/pci/drivers/ioatdma");
+	tree_file(root, DEV "/numa_node", "1\n");
 	for (size_t i = 0; i < 3; i++) {
 		snprintf(path, sizeof(path), "/sys/class/dma/%s/in_use", channels[i]);
 		tree_file(root, path, i == 1 ? "1" : "0");
@@ -130,9 +131,11 @@ static void drivers_test(void **state)
 	assert_string_equal(seen.drivers[0].name, "ioatdma");
 	assert_int_equal(seen.drivers[0].channels, 2);
 	assert_int_equal(seen.drivers[0].in_use, 1);
+	assert_int_equal(seen.drivers[0].nodes, 2);
 	assert_string_equal(seen.drivers[0].first, "dma0chan0");
 	assert_string_equal(seen.drivers[1].name, "unknown");
 	assert_int_equal(seen.drivers[1].channels, 1);
+	assert_int_equal(seen.drivers[1].nodes, 0);
 }
 
 /* Description: a machine without any has none, and that is no error. */
