@@ -38,16 +38,6 @@ setup() {
 		<<<"$output"
 }
 
-@test "each DMA engine is listed once, with what its figures are and whether it can signal" {
-	run --separate-stderr "$copypath" probe --json
-	jq -e '.dma | (map(.name) | length == (unique | length)) and
-		all(.usable or (.why | length > 0)) and all(.provenance | length > 0)' <<<"$output"
-	jq -e '.work_queues | type == "array" and all(.usable or (.why | length > 0))' <<<"$output"
-	run "$copypath" probe
-	grep -q '^dma  *null  *usable, modelled, moves no data, completion poll only$' <<<"$output"
-	grep -q '^dma  *sw  *usable, software$' <<<"$output"
-}
-
 # shellcheck disable=SC2154 # stderr is set by run --separate-stderr
 @test "run refuses a DMA engine that probe calls unusable, with the same words" {
 	local why
