@@ -119,11 +119,16 @@ static int check_policy(struct cp_arm *arm, struct cp_err *err)
 static int arm_check(struct cp_arm *arm, struct cp_err *err)
 {
 	if (strcmp(arm->dma, "none") != 0 && strcmp(arm->queue_mode, "bio") != 0) {
-		const struct cp_dma_ops *dma = cp_dma_find(arm->dma, err);
+		struct cp_dma_cfg cfg = {.spec = arm->dma,
+					 .ring = arm->queue_depth,
+					 .node = -1,
+					 .cpu = -1,
+					 .irq = !strcmp(arm->completion, "irq")};
+		const struct cp_dma_ops *dma = cp_dma_choose(&cfg, err);
 
 		if (!dma)
 			return -EINVAL;
-		if (dma->check(arm->dma, err)) {
+		if (dma->check(cfg.spec, err)) {
 			cp_err_prefix(err, "'dma' is '%s'", arm->dma);
 			return -EINVAL;
 		}
@@ -133,19 +138,14 @@ static int arm_check(struct cp_arm *arm, struct cp_err *err)
 					  "holds; expected at most %u",
 					  arm->queue_depth, CP_DMA_RING_MAX);
 		/* auto falls back; a named engine is wanted for itself */
-		struct cp_dma_cfg cfg = {.spec = arm->dma,
-					 .ring = arm->queue_depth,
-					 .node = -1,
-					 .cpu = -1};
-
 		if (strncmp(arm->dma, "auto", 4) != 0 && cp_dma_usable(dma, &cfg, err)) {
 			cp_err_prefix(err, "'dma' is '%s'", arm->dma);
 			return -EINVAL;
 		}
 		struct cp_dma_traits traits;
 
-		cp_dma_traits(dma, arm->dma, &traits);
-		if (!strcmp(arm->completion, "irq") && !traits.irq)
+		cp_dma_traits(dma, cfg.spec, &traits);
+		if (cfg.irq && !traits.irq)
 			return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 					  "'completion' is 'irq' but '%s' cannot signal; "
 					  "expected poll",

@@ -11,12 +11,8 @@
 /* Engines that are real hardware first, best first: `auto` takes the first that is usable
  * and moves data, else sw. */
 static const struct cp_dma_ops *const engines[] = {
-	&cp_dma_idxd_ops,
-	&cp_dma_kernel_ops,
-	&cp_dma_sw_ops,
-	&cp_dma_null_ops,
-	&cp_dma_model_ops,
-	&cp_dma_fault_ops,
+	&cp_dma_idxd_ops, &cp_dma_kernel_ops, &cp_dma_sw_ops,
+	&cp_dma_null_ops, &cp_dma_model_ops,  &cp_dma_fault_ops,
 };
 
 #define NR_ENGINES (sizeof(engines) / sizeof(engines[0]))
@@ -143,22 +139,42 @@ int cp_dma_usable(const struct cp_dma_ops *ops, const struct cp_dma_cfg *cfg,
 	return ops->usable ? ops->usable(cfg, err) : ops->probe(err);
 }
 
-static const struct cp_dma_ops *find_auto(struct cp_err *err)
+static bool serves(const struct cp_dma_ops *ops, const struct cp_dma_cfg *cfg,
+		   struct cp_err *err)
+{
+	struct cp_dma_cfg own = *cfg;
+	struct cp_dma_traits traits;
+
+	own.spec = ops->name;
+	cp_dma_traits(ops, ops->name, &traits);
+	return traits.moves_data && !strcmp(traits.provenance, "hardware") &&
+	       (!cfg->irq || traits.irq) && !cp_dma_usable(ops, &own, err);
+}
+
+static const struct cp_dma_ops *choose(const struct cp_dma_cfg *cfg, struct cp_err *err)
 {
 	const struct cp_dma_ops *software = NULL;
 
 	for (size_t i = 0; i < NR_ENGINES; i++) {
-		struct cp_dma_traits traits;
-
 		if (engines[i] == &cp_dma_sw_ops)
 			software = &filled[i];
-		cp_dma_traits(&filled[i], filled[i].name, &traits);
-		if (traits.moves_data && !strcmp(traits.provenance, "hardware") &&
-		    !filled[i].probe(err))
+		if (serves(&filled[i], cfg, err))
 			return &filled[i];
 	}
 	/* hardware that software plays is no better than our own */
 	return software && !software->probe(err) ? software : NULL;
+}
+
+const struct cp_dma_ops *cp_dma_choose(struct cp_dma_cfg *cfg, struct cp_err *err)
+{
+	const struct cp_dma_ops *ops = cp_dma_find(cfg->spec, err);
+
+	if (ops && !strncmp(cfg->spec, "auto", 4)) {
+		ops = choose(cfg, err);
+		if (ops)
+			cfg->spec = ops->name;
+	}
+	return ops;
 }
 
 const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err)
@@ -172,7 +188,8 @@ const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err)
 	if (!strcmp(parsed.name, "auto")) {
 		if (cp_spec_finish(&parsed, "none", err))
 			return NULL;
-		return find_auto(err);
+		return choose(&(struct cp_dma_cfg){.spec = spec, .node = -1, .cpu = -1},
+			      err);
 	}
 	for (size_t i = 0; i < NR_ENGINES; i++) {
 		words[i] = filled[i].name;

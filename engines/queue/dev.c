@@ -15,22 +15,23 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 
 	if (!dev->mq || !strcmp(arm->dma, "none"))
 		return 0;
-	dev->dma = dev->cfg.dma ? dev->cfg.dma : cp_dma_find(arm->dma, err);
+	struct cp_dma_cfg cfg = {.spec = arm->dma,
+				 .ring = arm->queue_depth,
+				 .node = -1,
+				 .cpu = -1,
+				 .irq = dev->irq};
+
+	dev->dma = dev->cfg.dma ? dev->cfg.dma : cp_dma_choose(&cfg, err);
 	if (!dev->dma)
 		return cp_dev_no_channel(dev, -EINVAL, err);
-	int rc = strncmp(arm->dma, "auto", 4) ? dev->dma->check(arm->dma, err) : 0;
+	int rc = dev->dma->check(cfg.spec, err);
 
 	if (rc)
 		return rc;
-	struct cp_dma_cfg cfg = {
-		.spec = arm->dma, .ring = arm->queue_depth, .node = -1, .cpu = -1};
-
-	if (!strncmp(arm->dma, "auto", 4))
-		cfg.spec = dev->dma->name;
 	rc = cp_dma_usable(dev->dma, &cfg, err);
 	if (rc)
 		return cp_dev_no_channel(dev, rc, err);
-	cp_dma_traits(dev->dma, arm->dma, &dev->traits);
+	cp_dma_traits(dev->dma, cfg.spec, &dev->traits);
 	if (dev->irq && !dev->traits.irq)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				  "'completion' is 'irq' and dma engine '%s' has no "

@@ -311,12 +311,28 @@ static void channels_say_what_they_are(void **state)
 	}
 }
 
-/* Description: auto is idxd where it is usable, and not where no queue is. */
+/* What auto is for a channel with an interrupt and a ring of so many. */
+static const char *chosen(bool irq, unsigned ring)
+{
+	struct cp_dma_cfg cfg = {
+		.spec = "auto", .ring = ring, .node = -1, .cpu = -1, .irq = irq};
+	struct cp_err err = {0};
+	const struct cp_dma_ops *ops = cp_dma_choose(&cfg, &err);
+
+	assert_non_null(ops);
+	assert_string_equal(cfg.spec, ops->name);
+	return ops->name;
+}
+
+/* Description: auto is idxd where it is usable and has what is asked, else sw. */
 static void auto_prefers_hardware(void **state)
 {
 	struct cp_err err = {0};
 
 	(void)state;
+	assert_string_equal(chosen(false, 8), "idxd");
+	assert_string_equal(chosen(true, 8), "sw");
+	assert_string_equal(chosen(false, 1024), "sw");
 	assert_string_equal(cp_dma_find("auto", &err)->name, "idxd");
 	emu->wqs[0].state = emu->wqs[1].state = IDXD_WQ_DISABLED;
 	emu->wqs[2].pasid = false;
