@@ -72,8 +72,7 @@ static inline bool offload_one(struct cp_sub *sub, struct cp_io *io)
 }
 
 /* Transactions given to a channel that are not in the proof yet. */
-__attribute__((always_inline)) static inline unsigned dispatch_one(struct cp_sub *sub,
-								   struct cp_io *io)
+static inline unsigned dispatch_one(struct cp_sub *sub, struct cp_io *io)
 {
 	struct cp_hctx *hctx = sub->hctx;
 	const struct cp_route *route = cp_dev_decide(sub->dev, io->dir, io->bytes, 0);

@@ -365,14 +365,6 @@ static inline void cp_sub_done(struct cp_sub *sub, struct cp_io *io)
 	atomic_store_explicit(&sub->done_tail, tail + 1, memory_order_release);
 }
 
-/* Of the CPU's part, which is the end, what was meant for a channel and has arrived. */
-static inline uint64_t cp_io_fell_back(const struct cp_io *io)
-{
-	uint64_t by_cpu = io->bytes - io->residue - io->dma_bytes;
-
-	return io->fallback_bytes < by_cpu ? io->fallback_bytes : by_cpu;
-}
-
 /*
  * Finished I/Os into the figures: moved bytes only, latency only of what was handed in
  * inside the window. Sums are kept in registers over a batch: counters in memory, one I/O
@@ -396,15 +388,23 @@ static inline void cp_io_account(struct cp_sub *sub, struct cp_io *const *ios, u
 			continue;
 		moved += arrived;
 		offloaded += io->dma_bytes;
-		if (io->dma_bytes != io->bytes &&
-		    __builtin_expect((io->fallback_bytes | io->split_bytes) != 0, 0)) {
-			uint64_t back = cp_io_fell_back(io);
-
-			fallback += back;
-			split += arrived - io->dma_bytes - back;
-		}
+		fallback += io->fallback_bytes;
+		split += io->split_bytes;
 		if (__builtin_expect(io->error, 0)) {
 			errors++;
+			/* Of the CPU's part at the end nothing is counted that it did not
+			 * copy. */
+			uint64_t by_cpu = arrived - io->dma_bytes;
+			uint64_t meant = io->fallback_bytes + io->split_bytes;
+
+			if (meant > by_cpu) {
+				uint64_t back = io->fallback_bytes < by_cpu
+							? io->fallback_bytes
+							: by_cpu;
+
+				fallback -= io->fallback_bytes - back;
+				split -= io->split_bytes - (by_cpu - back);
+			}
 			continue;
 		}
 		count++;

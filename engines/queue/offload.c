@@ -307,7 +307,7 @@ void cp_io_offload_merged(struct cp_sub *sub, struct cp_io *head,
 			  dev->far + head->offset, sg, nr_sg);
 
 	if (rc) {
-		head->marks &= ~(uint32_t)CP_IO_CHAIN;
+		head->marks &= (uint8_t)~CP_IO_CHAIN;
 		cp_hctx_ring(dev, hctx);
 		copy_merged(sub, head, route, rc);
 	} else if (sub->phases.io) {

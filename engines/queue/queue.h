@@ -120,15 +120,16 @@ struct cp_io {
 
 	/* the queue's own */
 	struct cp_sub *sub;
-	uint64_t submit_ticks;
 	struct cp_io *next; /* merged: the next of its request, by offset */
+	uint64_t submit_ticks;
 	uint64_t dma_bytes; /* handed to a channel; less what it left undone */
 	/* At its end, copied by the CPU: meant for a channel, then the CPU's own share.
 	 */
 	uint64_t fallback_bytes, split_bytes;
-	uint32_t pieces; /* not yet complete: transactions, and one for the CPU's part */
-	uint32_t marks;	 /* enum cp_io_marks */
+	uint32_t pieces; /* DMA transactions not yet complete, and one for the CPU's part
+			  */
 	uint32_t tag;
+	uint8_t marks; /* enum cp_io_marks */
 };
 
 /* Errors: media, policy and engine errors as their headers say; no engine, or

@@ -15,9 +15,9 @@
 static void io_start(struct cp_sub *sub, struct cp_io *io)
 {
 	io->sub = sub;
+	io->next = NULL;
 	io->error = 0;
 	io->residue = 0;
-	io->next = NULL;
 	io->dma_bytes = 0;
 	io->fallback_bytes = 0;
 	io->split_bytes = 0;
