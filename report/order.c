@@ -16,13 +16,13 @@
  * differ; null is grey, and every figure says of it what it is. */
 static bool tells_dma(const struct cp_report *report, const struct cp_report_arm *arm)
 {
-	if (arm->simulated || !strcmp(arm->dma, "none"))
+	if (arm->simulated || !arm->dma[0] || !strcmp(arm->dma, "none"))
 		return false;
 	for (size_t i = 0; i < report->nr_arms; i++) {
 		const struct cp_report_arm *other = &report->arms[i];
 
-		if (!other->simulated && strcmp(other->dma, "none") != 0 &&
-		    strcmp(other->dma, arm->dma) != 0)
+		if (!other->simulated && other->dma[0] &&
+		    strcmp(other->dma, "none") != 0 && strcmp(other->dma, arm->dma) != 0)
 			return true;
 	}
 	return !strcmp(arm->dma, "modelled");
@@ -121,6 +121,9 @@ static int by_arm(const void *a, const void *b)
 	int rc = (int)x->simulated - (int)y->simulated;
 
 	rc = rc ? rc : strcmp(x->arm.name, y->arm.name);
+	/* a sample that failed before it could tell is of no provenance, and no reason to
+	 * number the arm that it is of */
+	rc = rc ? rc : !x->dma[0] - !y->dma[0];
 	return rc ? rc : (x->place > y->place) - (x->place < y->place);
 }
 

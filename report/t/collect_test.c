@@ -232,6 +232,30 @@ static void failed_test(void **state)
 	unload(setup);
 }
 
+static void untold_first(struct cp_record *record)
+{
+	if (record->sample || strcmp(record->arm.name, "offload") != 0)
+		return;
+	snprintf(record->failed, sizeof(record->failed), "fio: no I/O was completed");
+	memset(&record->provenance, 0, sizeof(record->provenance));
+}
+
+/* Description: a sample that failed before it could tell its provenance takes no arm's
+ * name away. */
+static void untold_test(void **state)
+{
+	struct setup *setup = load(untold_first);
+	const struct cp_report_cell *cell =
+		find(&setup->report, "read", 4096, 1, "offload");
+
+	(void)state;
+	assert_non_null(cell);
+	assert_int_equal(cell->n, 1);
+	assert_int_equal(setup->report.nr_failed, 24);
+	assert_non_null(find(&setup->report, "read", 4096, 1, "offload #2"));
+	unload(setup);
+}
+
 static void verify_first(struct cp_record *record)
 {
 	if (record->sample == 0 && !strcmp(record->arm.name, "offload"))
@@ -319,7 +343,7 @@ int main(void)
 		cmocka_unit_test(choice_test),	  cmocka_unit_test(provenance_test),
 		cmocka_unit_test(failed_test),	  cmocka_unit_test(verified_test),
 		cmocka_unit_test(label_test),	  cmocka_unit_test(null_metric_test),
-		cmocka_unit_test(duplicate_test),
+		cmocka_unit_test(duplicate_test), cmocka_unit_test(untold_test),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
