@@ -20,6 +20,7 @@ struct cp_shared {
 	bool untimed; /* some job ends with its bytes, not by the clock */
 	bool writable, dir_used[2];
 	struct cp_dev *dev;
+	size_t told; /* of its notes, to the terminal */
 	bool failed; /* the first to open told why; the others only stop */
 };
 
@@ -148,11 +149,21 @@ static int open_dev(struct thread_data *td, struct cp_shared *shared, struct cp_
 			"verify: dma engine '%s' moves no data; expected verify=0 "
 			"or an engine that does",
 			cfg.arm.dma);
-	/* Whoever reads a sidecar reads it there. Not through log_info(): that would
-	 * stand before the JSON of fio's output. */
-	if (!rc && !*cp_fio_option(td, "sidecar") && *cp_dev_notes(shared->dev))
-		fprintf(stderr, "copypath: note: %s\n", cp_dev_notes(shared->dev));
 	return rc;
+}
+
+/* What is worth saying of the device, and of the channel that a job had opened. Whoever
+ * reads a sidecar reads it there. Not through log_info(): that would stand before the
+ * JSON of fio's output. */
+static void tell_notes(struct thread_data *td, struct cp_shared *shared)
+{
+	const char *notes = cp_dev_notes(shared->dev);
+	size_t len = strlen(notes);
+
+	if (len > shared->told && !*cp_fio_option(td, "sidecar"))
+		fprintf(stderr, "copypath: note: %s\n",
+			notes + shared->told + (shared->told ? 2 : 0));
+	shared->told = len;
 }
 
 int cp_shared_join(struct thread_data *td, struct cp_job *job, struct cp_err *err)
@@ -171,9 +182,13 @@ int cp_shared_join(struct thread_data *td, struct cp_job *job, struct cp_err *er
 		rc = open_dev(td, shared, err);
 		shared->failed = rc != 0;
 	}
+	if (!rc)
+		rc = cp_sub_open(shared->dev, &job->sub, err);
+	if (!rc)
+		tell_notes(td, shared);
 	pthread_mutex_unlock(&lock);
 	job->shared = shared;
-	return rc ? rc : cp_sub_open(shared->dev, &job->sub, err);
+	return rc;
 }
 
 void cp_shared_leave(struct cp_shared *shared)
@@ -182,6 +197,7 @@ void cp_shared_leave(struct cp_shared *shared)
 	if (++shared->left == shared->jobs) {
 		cp_dev_close(shared->dev);
 		shared->dev = NULL;
+		shared->told = 0;
 		shared->left = 0;
 	}
 	pthread_mutex_unlock(&lock);

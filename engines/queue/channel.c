@@ -90,6 +90,8 @@ int cp_dev_channel(struct cp_dev *dev, struct cp_hctx *hctx, int cpu_index,
 		dev->cpu_taken[cpu_index] = true;
 	if (dev->dma && !dev->no_channel && !hctx->chan)
 		rc = open_channel(dev, hctx, cpu_index, err);
+	if (rc)
+		rc = cp_dev_no_channel(dev, rc, err);
 	pthread_mutex_unlock(&dev->lock);
 	return rc;
 }

@@ -17,20 +17,14 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 		return 0;
 	dev->dma = cp_dma_find(arm->dma, err);
 	if (!dev->dma)
-		return -EINVAL;
+		return cp_dev_no_channel(dev, -EINVAL, err);
 	int rc = strncmp(arm->dma, "auto", 4) ? dev->dma->check(arm->dma, err) : 0;
 
 	if (rc)
 		return rc;
 	rc = dev->dma->probe(err);
-	if (rc && !strncmp(arm->dma, "auto", 4)) {
-		/* As the 2017 pmem blk-mq patches: no channel is no reason to fail. */
-		dev->no_channel = true;
-		cp_dev_note(dev, "forced back to bio, no DMA");
-		return 0;
-	}
 	if (rc)
-		return rc;
+		return cp_dev_no_channel(dev, rc, err);
 	cp_dma_traits(dev->dma, arm->dma, &dev->traits);
 	if (dev->irq && !dev->traits.irq)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
@@ -115,6 +109,21 @@ void cp_dev_note(struct cp_dev *dev, const char *note)
 	if (note[0])
 		snprintf(dev->notes + used, sizeof(dev->notes) - used, "%s%s",
 			 used ? "; " : "", note);
+}
+
+int cp_dev_no_channel(struct cp_dev *dev, int rc, const struct cp_err *err)
+{
+	char note[256];
+
+	if (strncmp(dev->arm.dma, "auto", 4) != 0 || err->exit == CP_EXIT_USAGE)
+		return rc;
+	if (!dev->no_channel) {
+		snprintf(note, sizeof(note), "forced back to bio, no DMA: %.200s",
+			 err->msg);
+		cp_dev_note(dev, note);
+	}
+	dev->no_channel = true;
+	return 0;
 }
 
 const char *cp_dev_notes(const struct cp_dev *dev)

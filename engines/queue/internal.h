@@ -321,6 +321,10 @@ static inline void cp_phases_rung(struct cp_sub *sub)
 /* dev.c: one more of the notes that go into every job's report; "" is none. While the
  * device is opened. */
 void cp_dev_note(struct cp_dev *dev, const char *note);
+/* No engine is usable, or a channel did not open (rc, err). With dma auto that is no
+ * reason to fail, as in the 2017 pmem blk-mq patches: CPUs copy, said once in the notes;
+ * 0. What the user wrote wrong, and an engine that was named, is: rc. */
+int cp_dev_no_channel(struct cp_dev *dev, int rc, const struct cp_err *err);
 /* persist.c: behind writes. check: what can be told before the media is open. */
 int cp_dev_persist_check(const struct cp_dev *dev, struct cp_err *err);
 int cp_dev_persist_open(struct cp_dev *dev, struct cp_err *err);

@@ -174,6 +174,17 @@ static void name_dma(const struct cp_sub *sub, char *name, size_t size)
 	cp_hctx_unlock(hctx);
 }
 
+static bool has_channel(struct cp_dev *dev)
+{
+	bool any = false;
+
+	pthread_mutex_lock(&dev->lock);
+	for (unsigned i = 0; i < dev->nr_hctx; i++)
+		any |= dev->hctxs[i].chan != NULL;
+	pthread_mutex_unlock(&dev->lock);
+	return any;
+}
+
 void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 {
 	struct cp_dev *dev = sub->dev;
@@ -210,7 +221,7 @@ void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 	snprintf(out->provenance.attr, sizeof(out->provenance.attr), "%s",
 		 dev->attr_provenance);
 	snprintf(out->provenance.dma, sizeof(out->provenance.dma), "%s",
-		 dev->dma && !dev->no_channel ? dev->traits.provenance : "none");
+		 has_channel(dev) ? dev->traits.provenance : "none");
 	out->llc_bytes = dev->cfg.topo->llc_bytes;
 	out->media_bytes = dev->far_bytes;
 	out->nr_hctx = dev->nr_hctx;

@@ -12,16 +12,21 @@
  * mq:  cp_sub_queue() stages, cp_sub_commit() dispatches all staged I/Os and rings each
  *      doorbell once, cp_sub_reap() hands back finished ones. CPU copies are done by the
  *      submitter inside commit, as blk-mq runs queue_rq in the submitter's context.
+ *      With max_merge commit holds back what the next I/O may be merged with, and
+ *      dispatches it when that cannot be merged, when the request is full, or in a
+ *      cp_sub_reap() that has nothing left to hand back (engines/queue/merge.c).
  *
  * A write is flushed and fenced as the arm asks (flush, fence, persist) before it is
  * handed back, by its submitter; a flush that faults is EIO and claims no byte
  * (persist.c).
  *
  * An I/O is one fill, one decision, one submit, one reap: stamped when it is handed in
- * and when it is handed back. One above 128 segments becomes several DMA transactions and
- * is done when all are. Errors reach io->error as a positive errno with the residue
- * beside it; a copy that faults is EIO (engines/copy/guard.h: submitting threads must not
- * block SIGSEGV or SIGBUS while they copy).
+ * and when it is handed back. The decision is one for all I/Os of a merged request. An
+ * I/O above 128 segments, or over a border between NUMA nodes, becomes several DMA
+ * transactions and is done when all are; a merged request is one. Errors reach io->error
+ * as a positive errno with the residue beside it; a copy that faults is EIO
+ * (engines/copy/guard.h: submitting threads must not block SIGSEGV or SIGBUS while they
+ * copy).
  *
  * Threading: a submitter belongs to the thread that opened it. Submitters of one hardware
  * queue share its channel under the queue's lock.
@@ -127,14 +132,14 @@ struct cp_io {
 	uint8_t marks; /* enum cp_io_marks */
 };
 
-/* Errors: media, policy and engine errors as their headers say; no engine when one was
- * asked for "auto" is no error: back to CPU copies, said in notes and counted as
- * no_channel. */
+/* Errors: media, policy and engine errors as their headers say; no engine, or
+ * none that opens a channel, when "auto" was asked is no error: back to CPU copies, said
+ * in notes ("forced back to bio, no DMA: REASON") and counted as no_channel. */
 int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev,
 		struct cp_err *err);
 void cp_dev_close(struct cp_dev *dev); /* NULL is fine */
 /* What is worth saying of how it was opened, with "; " between; "" = nothing. Every job's
- * report has it too, with what came later. Before the device has a submitter. */
+ * report has it too. A cp_sub_open() may add to it: not beside one. */
 const char *cp_dev_notes(const struct cp_dev *dev);
 /* The DMA engine moves no data (null): what is read back is not what was written. */
 bool cp_dev_simulated(const struct cp_dev *dev);
@@ -151,6 +156,7 @@ void cp_sub_bio(struct cp_sub *sub, struct cp_io *io);
 int cp_sub_queue(struct cp_sub *sub, struct cp_io *io);
 /* What is staged; valid until the commit. */
 unsigned cp_sub_staged(struct cp_sub *sub, struct cp_io ***ret_staged);
+/* What it holds back is in flight: its tags are taken, it is no longer staged. */
 void cp_sub_commit(struct cp_sub *sub);
 /* Hand back at most max, waiting (poll or irq) until there are min. min above what is in
  * flight is cut to it. done[] gets them in completion order. */

@@ -198,6 +198,8 @@ static const char *const dma_arms[] = {
 	"queue_mode=mq path=dma dma=sw persist=auto completion=irq",
 	"queue_mode=mq path=dma dma=sw:ring=2 ring_full=cpu persist=auto copy=memcpy",
 	"queue_mode=mq path=auto dma=sw dma_thresh_write=32k persist=auto copy=memcpy",
+	"queue_mode=mq path=dma dma=sw split_pct=40 persist=auto copy=memcpy",
+	"queue_mode=mq path=dma dma=sw max_merge=2m persist=auto",
 };
 
 /* Description: what a channel wrote is flushed when its bytes are there and before its

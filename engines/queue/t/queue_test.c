@@ -356,6 +356,11 @@ static void test_shared(void **state)
 		"queue_mode=mq path=dma dma=sw:ring=4 q_per_node=1 queue_depth=8",
 		"queue_mode=mq path=dma dma=sw:ring=4 q_per_node=1 completion=irq "
 		"queue_depth=8",
+		"queue_mode=mq path=dma dma=sw q_per_node=1 max_merge=256k",
+		"queue_mode=mq path=dma dma=sw:ring=2 q_per_node=1 max_merge=128k "
+		"completion=irq split_pct=30",
+		"queue_mode=mq path=auto dma=sw q_per_node=1 dma_thresh_read=256k "
+		"dma_thresh_write=64k ring_full=cpu split_pct=30",
 	};
 	(void)state;
 

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * FLUSH before and FUA after: what is asked of the media, when, and what an I/O claims
+ * when it fails. The media's sync is replaced by one that notes its ranges and looks at
+ * the bytes.
+ */
+#include "engines/queue/t/rig.h"
+
+#include "engines/queue/internal.h"
+
+#define BS	     65536U
+#define NR	     4U
+#define NR_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static unsigned char near[NR][BS];
+static struct cp_io ios[NR];
+
+static struct {
+	unsigned nr;
+	int rc;
+	uint64_t offset[8], len[8];
+	/* of which I/Os the first and the last byte was in the media at the time, a bit
+	 * each */
+	unsigned there[8];
+} seen;
+
+static unsigned arrived(const unsigned char *base)
+{
+	unsigned there = 0;
+
+	for (unsigned i = 0; i < NR; i++) {
+		const unsigned char *far = base + ios[i].offset;
+
+		if (ios[i].bytes && far[0] == i + 1 && far[ios[i].bytes - 1] == i + 1)
+			there |= 1U << i;
+	}
+	return there;
+}
+
+static uint32_t misalign;
+
+static int note_sync(struct cp_media *media, uint64_t offset, uint64_t len)
+{
+	assert_in_range(seen.nr, 0, NR_OF(seen.len) - 1);
+	seen.offset[seen.nr] = offset;
+	seen.len[seen.nr] = len;
+	seen.there[seen.nr] = arrived(media->base + misalign);
+	seen.nr++;
+	return seen.rc;
+}
+
+static struct cp_media_ops ops;
+
+static struct rig open_noting(const char *settings, uint32_t misalign_far)
+{
+	struct cp_dev_cfg cfg = config(settings);
+
+	cfg.misalign_far = misalign = misalign_far;
+	struct rig rig = rig_open(&cfg);
+
+	ops = *rig.dev->media.ops;
+	ops.sync = note_sync;
+	rig.dev->media.ops = &ops;
+	memset(&seen, 0, sizeof(seen));
+	memset(rig.dev->far, 0xff, (size_t)NR * BS);
+	for (unsigned i = 0; i < NR; i++) {
+		memset(near[i], (int)i + 1, BS);
+		ios[i] = (struct cp_io){.near = near[i],
+					.offset = (uint64_t)i * BS,
+					.bytes = BS,
+					.dir = CP_DIR_WRITE};
+	}
+	cp_sub_measure_begin(rig.sub);
+	return rig;
+}
+
+static void run_all(struct rig *rig, bool mq)
+{
+	struct cp_io *done[NR];
+
+	for (unsigned i = 0; i < NR && !mq; i++)
+		cp_sub_bio(rig->sub, &ios[i]);
+	if (!mq)
+		return;
+	for (unsigned i = 0; i < NR; i++)
+		assert_int_equal(cp_sub_queue(rig->sub, &ios[i]), 0);
+	cp_sub_commit(rig->sub);
+	for (unsigned got = 0; got < NR;)
+		got += cp_sub_reap(rig->sub, 1, 1, done);
+}
+
+static const struct {
+	const char *settings;
+	bool mq;
+} paths[] = {
+	{"copy=memcpy", false},
+	{"copy=nt", false},
+	{"queue_mode=mq path=cpu copy=nt", true},
+	{"queue_mode=mq path=dma dma=sw", true},
+	{"queue_mode=mq path=dma dma=sw completion=irq", true},
+	{"queue_mode=mq path=dma dma=sw max_merge=2m", true},
+	{"queue_mode=mq path=auto dma=sw max_merge=2m dma_thresh_write=128k", true},
+	{"queue_mode=mq path=dma dma=sw split_pct=30", true},
+	{"queue_mode=mq path=dma dma=sw persist=auto", true},
+};
+
+/* Description: in every path, preflush has what went in before it made durable before a
+ * byte of its own is copied, and fua has its own range made durable when its bytes are
+ * there; without either nothing is asked of the media. */
+static void asked_in_order(void **state)
+{
+	static const struct {
+		bool preflush, fua;
+	} cases[] = {{false, false}, {true, false}, {false, true}, {true, true}};
+
+	(void)state;
+	for (size_t i = 0; i < NR_OF(paths) * NR_OF(cases); i++) {
+		const char *settings = paths[i / NR_OF(cases)].settings;
+		bool preflush = cases[i % NR_OF(cases)].preflush;
+		bool fua = cases[i % NR_OF(cases)].fua;
+		uint32_t by = i % 2 ? 0 : 192;
+
+		if (strstr(settings, "persist") && !cp_flush_present())
+			continue;
+		struct rig rig = open_noting(settings, by);
+		unsigned nr = 0;
+
+		ios[2].preflush = preflush;
+		ios[2].fua = fua;
+		run_all(&rig, paths[i / NR_OF(cases)].mq);
+		assert_int_equal(seen.nr, preflush + fua);
+		if (preflush) {
+			assert_int_equal(seen.offset[0], 0);
+			assert_int_equal(seen.len[0], rig.dev->media.bytes);
+			assert_int_equal(seen.there[nr++], 3); /* 0 and 1 */
+		}
+		if (fua) {
+			assert_int_equal(seen.offset[nr], by + 2 * BS);
+			assert_int_equal(seen.len[nr], BS);
+			assert_true(seen.there[nr] & 4);
+		}
+		for (unsigned k = 0; k < NR; k++)
+			assert_int_equal(ios[k].error, 0);
+		assert_int_equal(arrived(rig.dev->far), 15);
+		assert_int_equal(proof_of(&rig).errors, 0);
+		rig_close(&rig);
+	}
+}
+
+/* Description: a read may have a preflush, and a fua on it means nothing. */
+static void reads(void **state)
+{
+	(void)state;
+	for (size_t p = 0; p < NR_OF(paths); p++) {
+		if (strstr(paths[p].settings, "persist") && !cp_flush_present())
+			continue;
+		struct rig rig = open_noting(paths[p].settings, 0);
+
+		ios[3].dir = CP_DIR_READ;
+		ios[3].offset = 0;
+		ios[3].preflush = ios[3].fua = true;
+		run_all(&rig, paths[p].mq);
+		assert_int_equal(seen.nr, 1);
+		assert_int_equal(near[3][0], 1);
+		assert_int_equal(near[3][BS - 1], 1);
+		rig_close(&rig);
+	}
+}
+
+/* Description: when the media cannot make bytes durable, an I/O with preflush has copied
+ * nothing and one with fua claims nothing; both fail with its error. */
+static void not_durable(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 2 * NR_OF(paths); i++) {
+		bool preflush = i & 1, mq = paths[i / 2].mq;
+
+		if (strstr(paths[i / 2].settings, "persist") && !cp_flush_present())
+			continue;
+		struct rig rig = open_noting(paths[i / 2].settings, 0);
+
+		ios[1].preflush = preflush;
+		ios[1].fua = !preflush;
+		seen.rc = -EOPNOTSUPP;
+		run_all(&rig, mq);
+		struct cp_proof proof = proof_of(&rig);
+
+		assert_int_equal(ios[1].error, EOPNOTSUPP);
+		assert_int_equal(ios[1].residue, BS);
+		assert_int_equal(arrived(rig.dev->far), preflush ? 13 : 15);
+		assert_int_equal(proof.errors, 1);
+		assert_int_equal(proof.bytes_cpu + proof.bytes_dma, 3 * BS);
+		rig_close(&rig);
+	}
+}
+
+static unsigned flushed; /* bytes, before the media was asked */
+
+static size_t note_flush(void *dst, const void *src, size_t len, enum cp_dir dir,
+			 enum cp_attr attr)
+{
+	(void)dst;
+	(void)src;
+	(void)dir;
+	(void)attr;
+	if (!seen.nr)
+		flushed += (unsigned)len;
+	return 0;
+}
+
+/* Description: what channels wrote is flushed before a preflush lets its I/O start,
+ * though it was not handed back yet, and only once. */
+static void flushed_before(void **state)
+{
+	static const struct cp_flush_ops noting = {
+		.name = "noting", .all = note_flush, .edges = note_flush};
+
+	(void)state;
+	if (!cp_flush_present())
+		skip();
+	struct rig rig = open_noting("queue_mode=mq path=dma dma=sw persist=auto", 0);
+
+	if (!rig.dev->flush.ops) {
+		rig_close(&rig);
+		skip();
+	}
+	rig.dev->flush.ops = &noting;
+	flushed = 0;
+	ios[3].preflush = true;
+	run_all(&rig, true);
+	assert_int_equal(flushed, 3 * BS);
+	rig_close(&rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(asked_in_order),
+		cmocka_unit_test(reads),
+		cmocka_unit_test(not_durable),
+		cmocka_unit_test(flushed_before),
+	};
+	struct cp_err err;
+
+	if (cp_topo_load(NULL, &topo, &err) != 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where the time of offloaded I/Os went, by a sample of them. */
+#include "engines/queue/t/rig.h"
+
+#include "engines/queue/internal.h"
+
+#define NR	     16U
+#define NR_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static unsigned char near[NR][65536];
+static struct cp_io ios[NR], *done[NR];
+
+static void batch(struct rig *rig, unsigned n, uint64_t bytes)
+{
+	for (unsigned i = 0; i < n; i++) {
+		ios[i] = (struct cp_io){
+			.near = near[i], .offset = i * bytes, .bytes = bytes};
+		assert_int_equal(cp_sub_queue(rig->sub, &ios[i]), 0);
+	}
+	cp_sub_commit(rig->sub);
+	assert_int_equal(cp_sub_reap(rig->sub, n, n, done), n);
+}
+
+static struct cp_sidecar_job report(struct rig *rig, struct cp_hist *lat)
+{
+	struct cp_sidecar_job out = {.lat = lat};
+
+	cp_sub_measure_end(rig->sub);
+	cp_sub_report(rig->sub, &out);
+	return out;
+}
+
+/* Description: the four phases of an I/O add up to its latency, whatever became of it:
+ * alone, split, shared with the CPU, waited for by interrupt, in a plug. */
+static void test_sum(void **state)
+{
+	static const struct {
+		const char *settings;
+		uint64_t bytes;
+	} cases[] = {
+		{"path=dma dma=null", 4096},
+		{"path=dma dma=null:delay=100us", 4096},
+		{"path=dma dma=sw", 65536},
+		{"path=dma dma=sw completion=irq", 65536},
+		{"path=dma dma=sw:ring=2", 65536},
+		{"path=dma dma=sw split_pct=50", 65536},
+		{"path=auto dma=sw dma_thresh_read=4k", 4096},
+	};
+
+	(void)state;
+	for (size_t c = 0; c < NR_OF(cases); c++) {
+		struct cp_hist lat;
+		char settings[96];
+
+		snprintf(settings, sizeof(settings), "queue_mode=mq %s",
+			 cases[c].settings);
+		struct cp_dev_cfg cfg = config(settings);
+
+		cfg.segment = 256; /* 65536 are two transactions */
+		struct rig rig = rig_open(&cfg);
+
+		cp_sub_measure_begin(rig.sub);
+		rig.sub->phases.commits = 1; /* the next one is looked at */
+		batch(&rig, 1, cases[c].bytes);
+		struct cp_sidecar_job out = report(&rig, &lat);
+		uint64_t sum = out.phases.prepare_ns + out.phases.submit_ns +
+			       out.phases.wait_ns + out.phases.complete_ns;
+
+		assert_int_equal(out.phases.ios, 1);
+		/* each is rounded down by itself */
+		assert_in_range(lat.sum_ns - sum, 0, 4);
+		if (strstr(settings, "delay"))
+			assert_in_range(out.phases.wait_ns, 50000, UINT64_MAX);
+		rig_close(&rig);
+	}
+}
+
+/* Description: of a batch, merged or not, one I/O is looked at, and not always the same.
+ */
+static void test_one_of_many(void **state)
+{
+	static const char *const arms[] = {"max_merge=0", "max_merge=2m"};
+
+	(void)state;
+	for (size_t a = 0; a < NR_OF(arms); a++) {
+		char settings[96];
+		struct cp_hist lat;
+		unsigned looked = 0;
+
+		snprintf(settings, sizeof(settings), "queue_mode=mq path=dma dma=null %s",
+			 arms[a]);
+		struct cp_dev_cfg cfg = config(settings);
+		struct rig rig = rig_open(&cfg);
+
+		cp_sub_measure_begin(rig.sub);
+		for (unsigned k = 0; k < 64; k++) {
+			rig.sub->phases.commits = 1;
+			batch(&rig, NR, 4096);
+			for (unsigned i = 0; i < NR; i++) {
+				if (ios[i].marks & CP_IO_TIMED)
+					looked |= 1U << i;
+			}
+		}
+		struct cp_sidecar_job out = report(&rig, &lat);
+
+		assert_int_equal(out.phases.ios, 64);
+		assert_in_range(__builtin_popcount(looked), NR / 2, NR);
+		rig_close(&rig);
+	}
+}
+
+/* Description: about one commit in 64 is looked at, and only while measuring; what the
+ * CPU copied, by decision or as a fallback, is no offloaded I/O. */
+static void test_sample(void **state)
+{
+	static const struct {
+		const char *settings;
+		bool measuring;
+		unsigned least, most;
+	} cases[] = {
+		{"path=dma dma=null", true, 60, 140},
+		{"path=dma dma=null", false, 0, 0},
+		{"path=cpu", true, 0, 0},
+		{"path=auto dma=null dma_thresh_read=1m", true, 0, 0},
+	};
+
+	(void)state;
+	for (size_t c = 0; c < NR_OF(cases); c++) {
+		char settings[96];
+		struct cp_hist lat;
+
+		snprintf(settings, sizeof(settings), "queue_mode=mq %s",
+			 cases[c].settings);
+		struct cp_dev_cfg cfg = config(settings);
+		struct rig rig = rig_open(&cfg);
+
+		if (cases[c].measuring)
+			cp_sub_measure_begin(rig.sub);
+		for (unsigned k = 0; k < 6400; k++)
+			batch(&rig, 1, 4096);
+		if (!cases[c].measuring)
+			cp_sub_measure_begin(rig.sub);
+		struct cp_sidecar_job out = report(&rig, &lat);
+
+		assert_in_range(out.phases.ios, cases[c].least, cases[c].most);
+		rig_close(&rig);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sum),
+		cmocka_unit_test(test_one_of_many),
+		cmocka_unit_test(test_sample),
+	};
+	struct cp_err err;
+
+	if (cp_topo_load(NULL, &topo, &err) != 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
