@@ -76,6 +76,12 @@ static inline void cp_hist_count(struct cp_hist *hist, struct cp_hist_sum *sum,
 	hist->buckets[cp_hist_bucket(ns)]++;
 }
 
+/* The bucket alone; count, sum, min and max of a batch are the caller's to add. */
+static inline void cp_hist_bump(struct cp_hist *hist, uint64_t ns)
+{
+	hist->buckets[cp_hist_bucket(ns)]++;
+}
+
 static inline void cp_hist_sum_add(struct cp_hist *hist, const struct cp_hist_sum *sum)
 {
 	hist->count += sum->count;

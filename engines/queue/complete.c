@@ -130,6 +130,30 @@ static unsigned reap_channel(struct cp_sub *sub, unsigned c)
 	return n;
 }
 
+unsigned cp_hctx_take(struct cp_sub *sub, struct cp_io **ret_done, unsigned max,
+		      unsigned *ret_nr)
+{
+	struct cp_hctx *hctx = sub->hctx;
+	struct cp_dma_completion done[32];
+	unsigned n = sub->dev->dma->reap(hctx->chan, done, max < 32 ? max : 32);
+	unsigned i, nr = 0;
+
+	hctx->reaped[0] += n;
+	for (i = 0; i < n; i++) {
+		struct cp_io *io = done[i].user;
+
+		/* what is left goes the long way, in order */
+		if (__builtin_expect(done[i].result != CP_DMA_OK || io->marks, 0))
+			break;
+		if (--io->pieces == 0)
+			ret_done[nr++] = io;
+	}
+	if (i < n)
+		complete_own(sub, done + i, n - i);
+	*ret_nr = nr;
+	return n;
+}
+
 unsigned cp_hctx_reap(struct cp_sub *sub)
 {
 	struct cp_hctx *hctx = sub->hctx;

@@ -278,6 +278,11 @@ unsigned cp_io_gather_merged(const struct cp_dev *dev, const struct cp_io *head,
 void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx);
 /* Reap each channel once. Returns completions seen. */
 unsigned cp_hctx_reap(struct cp_sub *sub);
+/* The same for a queue of one channel that is this submitter's alone and whose done ring
+ * is empty: finished I/Os go to ret_done, *ret_nr of at most max, and only what must go
+ * another way into the ring. */
+unsigned cp_hctx_take(struct cp_sub *sub, struct cp_io **ret_done, unsigned max,
+		      unsigned *ret_nr);
 /* All its transactions have completed: the I/O, or the I/Os of the request, are done. */
 void cp_io_finish(struct cp_io *io);
 
@@ -373,63 +378,56 @@ static inline uint64_t cp_sub_stamp(const struct cp_sub *sub)
 	return sub->measuring ? cp_ticks() : 0;
 }
 
+/* measure.c: I/Os of any kind into the figures, one by one. */
+void cp_io_account_each(struct cp_sub *sub, struct cp_io *const *ios, unsigned n,
+			uint64_t now);
+
 /*
  * Finished I/Os into the figures: moved bytes only, latency only of what was handed in
- * inside the window. Sums are kept in registers over a batch: counters in memory, one I/O
+ * inside the window. This is the batch in which nothing is special. Sums are kept in
+ * registers over a batch, in two loops so that they all fit: counters in memory, one I/O
  * at a time, are a chain of dependent stores and loads that costs more than the rest of
  * the path.
  */
 static inline void cp_io_account(struct cp_sub *sub, struct cp_io *const *ios, unsigned n,
 				 uint64_t now)
 {
-	uint64_t count = 0, bytes = 0, moved = 0, offloaded = 0, fallback = 0, split = 0;
-	uint64_t errors = 0;
-	struct cp_hist_sum lat = CP_HIST_SUM_EMPTY;
+	uint64_t bytes = 0, offloaded = 0, special = 0, first = now, last = 0, sum_ns = 0;
 
-	if (!sub->measuring)
+	if (!sub->measuring || !n)
 		return;
 	for (unsigned i = 0; i < n; i++) {
 		const struct cp_io *io = ios[i];
-		uint64_t arrived = io->bytes - io->residue;
+		uint64_t start = io->submit_ticks;
 
-		if (__builtin_expect(io->sync, 0))
-			continue;
-		moved += arrived;
+		bytes += io->bytes;
 		offloaded += io->dma_bytes;
-		fallback += io->fallback_bytes;
-		split += io->split_bytes;
-		if (__builtin_expect(io->error, 0)) {
-			errors++;
-			/* Of the CPU's part at the end nothing is counted that it did not
-			 * copy. */
-			uint64_t by_cpu = arrived - io->dma_bytes;
-			uint64_t meant = io->fallback_bytes + io->split_bytes;
-
-			if (meant > by_cpu) {
-				uint64_t back = io->fallback_bytes < by_cpu
-							? io->fallback_bytes
-							: by_cpu;
-
-				fallback -= io->fallback_bytes - back;
-				split -= io->split_bytes - (by_cpu - back);
-			}
-			continue;
-		}
-		count++;
-		bytes += arrived;
-		if (io->submit_ticks >= sub->window_ticks)
-			cp_hist_count(
-				&sub->lat, &lat,
-				cp_ticks_to_ns(cp_ticks_since(io->submit_ticks, now)));
+		special |= io->fallback_bytes | io->split_bytes |
+			   (uint64_t)(io->error | io->sync);
+		first = start < first ? start : first;
+		last = start > last ? start : last;
 	}
-	cp_hist_sum_add(&sub->lat, &lat);
-	sub->ios += count;
+	if (__builtin_expect(special || first < sub->window_ticks, 0)) {
+		cp_io_account_each(sub, ios, n, now);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t ns = cp_ticks_to_ns(cp_ticks_since(ios[i]->submit_ticks, now));
+
+		cp_hist_bump(&sub->lat, ns);
+		sum_ns += ns;
+	}
+	cp_hist_sum_add(&sub->lat,
+			&(struct cp_hist_sum){
+				.count = n,
+				.sum_ns = sum_ns,
+				.min_ns = cp_ticks_to_ns(cp_ticks_since(last, now)),
+				.max_ns = cp_ticks_to_ns(cp_ticks_since(first, now)),
+			});
+	sub->ios += n;
 	sub->bytes += bytes;
-	sub->bytes_moved += moved;
+	sub->bytes_moved += bytes;
 	sub->bytes_offloaded += offloaded;
-	sub->proof.bytes_fallback += fallback;
-	sub->proof.bytes_split += split;
-	sub->proof.errors += errors;
 }
 
 void cp_sub_window(struct cp_sub *sub, int window);

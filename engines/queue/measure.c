@@ -43,6 +43,57 @@ static void start_counting(struct cp_sub *sub)
 	sub->window_ticks = cp_ticks();
 }
 
+void cp_io_account_each(struct cp_sub *sub, struct cp_io *const *ios, unsigned n,
+			uint64_t now)
+{
+	uint64_t count = 0, bytes = 0, moved = 0, offloaded = 0, fallback = 0, split = 0;
+	uint64_t errors = 0;
+	struct cp_hist_sum lat = CP_HIST_SUM_EMPTY;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct cp_io *io = ios[i];
+		uint64_t arrived = io->bytes - io->residue;
+
+		if (__builtin_expect(io->sync, 0))
+			continue;
+		moved += arrived;
+		offloaded += io->dma_bytes;
+		fallback += io->fallback_bytes;
+		split += io->split_bytes;
+		if (__builtin_expect(io->error, 0)) {
+			errors++;
+			/* Of the CPU's part at the end nothing is counted that it did not
+			 * copy. */
+			uint64_t by_cpu = arrived - io->dma_bytes;
+			uint64_t meant = io->fallback_bytes + io->split_bytes;
+
+			if (meant > by_cpu) {
+				uint64_t back = io->fallback_bytes < by_cpu
+							? io->fallback_bytes
+							: by_cpu;
+
+				fallback -= io->fallback_bytes - back;
+				split -= io->split_bytes - (by_cpu - back);
+			}
+			continue;
+		}
+		count++;
+		bytes += arrived;
+		if (io->submit_ticks >= sub->window_ticks)
+			cp_hist_count(
+				&sub->lat, &lat,
+				cp_ticks_to_ns(cp_ticks_since(io->submit_ticks, now)));
+	}
+	cp_hist_sum_add(&sub->lat, &lat);
+	sub->ios += count;
+	sub->bytes += bytes;
+	sub->bytes_moved += moved;
+	sub->bytes_offloaded += offloaded;
+	sub->proof.bytes_fallback += fallback;
+	sub->proof.bytes_split += split;
+	sub->proof.errors += errors;
+}
+
 void cp_sub_window(struct cp_sub *sub, int window)
 {
 	sub->seen = window;

@@ -12,17 +12,17 @@
  * far, and then the I/O is late, not lost. */
 #define IRQ_TIMEOUT_NS 100000000ULL
 
-static void io_start(struct cp_sub *sub, struct cp_io *io)
+static inline void io_start(struct cp_sub *sub, struct cp_io *io)
 {
 	io->sub = sub;
-	io->next = NULL;
+	io->marks = 0;
 	io->error = 0;
+	io->pieces = 0;
 	io->residue = 0;
+	io->next = NULL;
 	io->dma_bytes = 0;
 	io->fallback_bytes = 0;
 	io->split_bytes = 0;
-	io->pieces = 0;
-	io->marks = 0;
 }
 
 void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
@@ -183,18 +183,35 @@ static void make_durable(struct cp_sub *sub, struct cp_io *const *done, unsigned
 	}
 }
 
-static unsigned take(struct cp_sub *sub, unsigned max, struct cp_io **done)
+static void settle(struct cp_sub *sub, struct cp_io *const *done, unsigned n)
 {
-	unsigned n = nr_done(sub);
-
-	if (n > max)
-		n = max;
-	for (unsigned i = 0; i < n; i++)
-		done[i] = sub->done[sub->done_head++ & sub->done_mask];
 	if (__builtin_expect(sub->dev->flush.active, 0))
 		cp_sub_settle(sub, done, n);
 	if (__builtin_expect(sub->nr_fua, 0))
 		make_durable(sub, done, n);
+}
+
+/*
+ * Look at the channel, when something is in flight there, and take what is finished.
+ * taken: so many in flight have been. *ret_seen: completions that were found; not those
+ * that another submitter's look put into our ring.
+ */
+static unsigned take(struct cp_sub *sub, unsigned taken, unsigned max,
+		     struct cp_io **done, unsigned *ret_seen)
+{
+	const struct cp_hctx *hctx = sub->hctx;
+	unsigned in_ring = nr_done(sub), n = 0;
+	bool waiting = sub->in_flight > in_ring + taken && hctx->chan;
+
+	*ret_seen = 0;
+	if (waiting && !in_ring && !hctx->shared && hctx->nr_chans == 1)
+		*ret_seen = cp_hctx_take(sub, done, max, &n);
+	else if (waiting)
+		*ret_seen = look(sub);
+	in_ring = nr_done(sub);
+	for (; n < max && in_ring; in_ring--)
+		done[n++] = sub->done[sub->done_head++ & sub->done_mask];
+	settle(sub, done, n);
 	return n;
 }
 
@@ -222,10 +239,9 @@ unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_i
 	if (min > sub->in_flight)
 		min = sub->in_flight;
 	for (;;) {
-		bool waiting = sub->in_flight > nr_done(sub) + n;
-		unsigned seen = waiting && sub->hctx->chan ? look(sub) : 0;
+		unsigned seen;
 
-		n += take(sub, max - n, done + n);
+		n += take(sub, n, max - n, done + n, &seen);
 		if (sub->plug.nr && max && would_wait(sub, n, min)) {
 			cp_plug_flush(sub);
 			continue;
