@@ -74,6 +74,52 @@ verify_all() {
 	done
 }
 
+@test "crc32c verify passes through merged requests, and ones the CPU has a share of" {
+	for dma in sw:threads=2 sw:ring=4; do
+		for more in "--bs=4k --rw=write --path=auto --dma_thresh=64k" \
+			"--bs=512 --rw=write --path=dma --max_merge=64k --completion=irq" \
+			"--bs=4k --path=dma --max_merge=1m --fsync=5" \
+			"--bs=16k --rw=write --path=auto --dma_thresh=32k --ring_full=cpu" \
+			"--bs=256k --path=dma --split_pct=30" \
+			"--bs=20k --path=dma --split_pct=70 --completion=irq"; do
+			# shellcheck disable=SC2086
+			verify_all "$ASYNC" "--dma=$dma" --iodepth=32 $more
+		done
+	done
+}
+
+# merged DMA: one job of 4k at iodepth 32; what became of its requests in $side
+merge() {
+	rm -f "$side"
+	engine "$ASYNC" --bs=4k --iodepth=32 --size=8m --path=auto --dma_thresh=64k "$@"
+	[ "$(jq '.proof.errors' "$side")" -eq 0 ]
+	[ "$(jq '.proof.bytes_fallback' "$side")" -eq 0 ]
+}
+
+@test "a sequential 4k stream at iodepth 32 reaches DMA as merged requests, a random one does not" {
+	for dma in sw null; do
+		merge "--dma=$dma" --rw=read
+		[ "$(jq '.proof.bytes_dma + .proof.bytes_simulated' "$side")" -eq 8388608 ]
+		[ "$(jq '.proof.bytes_cpu' "$side")" -eq 0 ]
+		jq -e '.proof.queue | .requests + .merged == 2048 and
+			.merged > 1900 and .transactions == .requests' "$side"
+		merge "--dma=$dma" --rw=randread
+		[ "$(jq '.proof.bytes_dma + .proof.bytes_simulated' "$side")" -eq 0 ]
+		[ "$(jq '.proof.bytes_cpu' "$side")" -eq 8388608 ]
+		jq -e '.proof.queue | .requests > 1900 and .transactions == 0' "$side"
+	done
+	merge --dma=sw --rw=write
+	[ "$(jq '.proof.bytes_dma' "$side")" -eq 8388608 ]
+	merge --dma=sw --rw=read --max_merge=0
+	jq -e '.proof.queue | .requests == 2048 and .merged == 0' "$side"
+	[ "$(jq '.proof.bytes_dma' "$side")" -eq 0 ]
+}
+
+@test "the phases of offloaded I/Os are in the sidecar" {
+	engine "$ASYNC" --rw=read --bs=64k --size=64m --iodepth=4 --path=dma --dma=sw
+	jq -e '.phase_ios > 4 and .phase_wait_ns > 0 and .phase_prepare_ns > 0' "$side"
+}
+
 @test "crc32c verify passes with several jobs on one device" {
 	engine "$ASYNC" --rw=write --bs=64k --size=8m --numjobs=3 --offset_increment=8m \
 		--path=auto --dma=sw --dma_thresh=32k --iodepth=8 --verify=crc32c \

@@ -249,7 +249,8 @@ static void nt_loads_are_fenced(void **state)
 	}
 }
 
-/* Description: a sync fences what its submitter's copies have not. */
+/* Description: a sync fences what its submitter's copies have not; so does a preflush,
+ * before its I/O stores anything, and a fua behind its own stores. */
 static void sync_fences(void **state)
 {
 	static unsigned char near[BS];
@@ -268,6 +269,12 @@ static void sync_fences(void **state)
 		assert_string_equal(trace, "n");
 		traced(&rig, &sync, mq);
 		assert_string_equal(trace, "s");
+		io.preflush = true;
+		traced(&rig, &io, mq);
+		assert_string_equal(trace, "sn");
+		io.fua = true;
+		traced(&rig, &io, mq);
+		assert_string_equal(trace, "sns");
 		rig_close(&rig);
 	}
 }

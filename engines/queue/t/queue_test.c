@@ -317,6 +317,7 @@ static void *worker_run(void *arg)
 	w->failed = !near || cp_sub_open(w->dev, &sub, &err) != 0;
 	if (w->failed)
 		return NULL;
+	cp_sub_measure_begin(sub); /* phases are looked at, by whoever reaps */
 	for (unsigned round = 0; round < 60; round++) {
 		for (int pass = CP_DIR_WRITE; pass >= CP_DIR_READ; pass--) {
 			for (unsigned i = 0; i < 8; i++) {
