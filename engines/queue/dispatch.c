@@ -65,7 +65,8 @@ static int submit_two(struct cp_dev *dev, struct cp_dma_chan *chan, struct cp_io
 
 /* The common case, one segment on one node and room in the ring, without the loops of
  * cp_io_offload(). Called with the queue locked. */
-static inline bool offload_one(struct cp_dev *dev, struct cp_hctx *hctx, struct cp_io *io)
+static inline __attribute__((always_inline)) bool
+offload_one(struct cp_dev *dev, struct cp_hctx *hctx, struct cp_io *io)
 {
 	unsigned c = cp_hctx_chan(dev, hctx, io->offset);
 	unsigned flags = dev->irq ? CP_DMA_INTERRUPT : 0;
@@ -99,7 +100,8 @@ static __attribute__((noinline)) void dispatch_slow(struct cp_sub *sub, struct c
 }
 
 /* Transactions given to a channel that are not in the proof yet. */
-static inline unsigned dispatch_one(struct cp_sub *sub, struct cp_io *io)
+static inline __attribute__((always_inline)) unsigned dispatch_one(struct cp_sub *sub,
+								   struct cp_io *io)
 {
 	struct cp_dev *dev = sub->dev;
 	struct cp_hctx *hctx = sub->hctx;
