@@ -23,7 +23,7 @@ static void die(const struct cp_err *err)
 	exit((int)err->exit);
 }
 
-static struct cp_dev_cfg config(bool mq)
+static struct cp_dev_cfg config(bool mq, bool merge)
 {
 	struct cp_dev_cfg cfg = {
 		.media = "anon",
@@ -46,6 +46,8 @@ static struct cp_dev_cfg config(bool mq)
 	if (mq) {
 		snprintf(cfg.arm.path, sizeof(cfg.arm.path), "dma");
 		snprintf(cfg.arm.dma, sizeof(cfg.arm.dma), "null");
+		cfg.arm.max_merge = merge ? 2U << 20 : 0;
+		cfg.arm.max_merge_set = true;
 	}
 	return cfg;
 }
@@ -69,9 +71,11 @@ static void run_bio(struct cp_sub *sub, struct cp_io *io)
 		cp_sub_bio(sub, io);
 }
 
-static void measure(const char *name, bool mq, unsigned batch, uint64_t bytes)
+/* step: bytes from one I/O of a batch to the next */
+static void measure(const char *name, bool mq, unsigned batch, uint64_t bytes, bool merge,
+		    uint64_t step)
 {
-	struct cp_dev_cfg cfg = config(mq);
+	struct cp_dev_cfg cfg = config(mq, merge);
 	struct cp_io ios[DEPTH] = {0};
 	double ns[ROUNDS], low, high;
 	unsigned char *buf = calloc(1, 4096);
@@ -84,6 +88,7 @@ static void measure(const char *name, bool mq, unsigned batch, uint64_t bytes)
 	for (unsigned i = 0; i < DEPTH; i++) {
 		ios[i].near = buf;
 		ios[i].bytes = bytes;
+		ios[i].offset = i * step;
 	}
 	cp_sub_measure_begin(sub);
 	for (unsigned r = 0; r < ROUNDS; r++) {
@@ -110,12 +115,14 @@ int main(void)
 	if (cp_topo_load(NULL, &topo, &err) != 0)
 		die(&err);
 	if (getenv("ONLY16")) {
-		measure("x16", true, 16, 4096);
+		measure("x16", true, 16, 4096, false, 0);
 		return 0;
 	}
-	measure("bio, 1 byte", false, 1, 1);
-	measure("bio, 4k memcpy (in cache)", false, 1, 4096);
-	measure("mq + null, batch 1", true, 1, 4096);
-	measure("mq + null, batch 16", true, 16, 4096);
+	measure("bio, 1 byte", false, 1, 1, false, 0);
+	measure("bio, 4k memcpy (in cache)", false, 1, 4096, false, 0);
+	measure("mq + null, batch 1", true, 1, 4096, false, 0);
+	measure("mq + null, batch 16", true, 16, 4096, false, 0);
+	measure("the same, none can be merged", true, 16, 4096, true, 8192);
+	measure("the same, all are merged", true, 16, 4096, true, 4096);
 	return 0;
 }
