@@ -438,12 +438,16 @@ void cp_sub_window(struct cp_sub *sub, int window);
 
 /* Has the device's window opened or closed? Looked at with every I/O handed in.
  * acquire: what the opener or closer of measure.c stored before is visible. */
+static inline bool cp_sub_stale(const struct cp_sub *sub)
+{
+	return atomic_load_explicit(&sub->dev->window, memory_order_acquire) != sub->seen;
+}
+
 static inline void cp_sub_watch(struct cp_sub *sub)
 {
-	int window = atomic_load_explicit(&sub->dev->window, memory_order_acquire);
-
-	if (__builtin_expect(window != sub->seen, 0))
-		cp_sub_window(sub, window);
+	if (__builtin_expect(cp_sub_stale(sub), 0))
+		cp_sub_window(sub, atomic_load_explicit(&sub->dev->window,
+							memory_order_acquire));
 }
 
 static inline void cp_hctx_lock(struct cp_hctx *hctx)

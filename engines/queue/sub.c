@@ -57,20 +57,33 @@ static bool take_tag(struct cp_hctx *hctx, struct cp_io *io)
 	return got;
 }
 
-int cp_sub_queue(struct cp_sub *sub, struct cp_io *io)
+static inline int stage(struct cp_sub *sub, struct cp_io *io)
 {
-	struct cp_hctx *hctx = sub->hctx;
+	io_start(sub, io);
+	sub->staged[sub->nr_staged++] = io;
+	return 0;
+}
 
+static __attribute__((noinline)) int queue_slow(struct cp_sub *sub, struct cp_io *io)
+{
 	cp_sub_watch(sub);
 	if (sub->nr_staged + sub->in_flight >= sub->cap)
 		return -EBUSY;
-	if (hctx->tagged && !take_tag(hctx, io))
+	if (sub->hctx->tagged && !take_tag(sub->hctx, io))
 		return -EBUSY;
-	io_start(sub, io);
 	if (!sub->nr_staged)
 		sub->batch_ticks = cp_ticks();
-	sub->staged[sub->nr_staged++] = io;
-	return 0;
+	return stage(sub, io);
+}
+
+int cp_sub_queue(struct cp_sub *sub, struct cp_io *io)
+{
+	/* Apart, so that nothing is saved for calls on the way that most of a batch goes.
+	 */
+	if (!sub->nr_staged || sub->hctx->tagged || cp_sub_stale(sub) ||
+	    sub->nr_staged + sub->in_flight >= sub->cap)
+		return queue_slow(sub, io);
+	return stage(sub, io);
 }
 
 /*
