@@ -187,11 +187,10 @@ static inline unsigned cp_policy_row_pick(const struct cp_policy_row *row, uint6
 	const __m128i *upto = (const __m128i *)row->upto;
 	__m128i low = _mm_cmpgt_epi32(key, _mm_load_si128(upto));
 	__m128i high = _mm_cmpgt_epi32(key, _mm_load_si128(upto + 1));
-	/* a byte each; the upper eight are none, which ends the count */
-	unsigned mask = (unsigned)_mm_movemask_epi8(
-		_mm_packs_epi16(_mm_packs_epi32(low, high), _mm_setzero_si128()));
+	/* two bits each; the upper half of the word is none, which ends the count */
+	unsigned mask = (unsigned)_mm_movemask_epi8(_mm_packs_epi32(low, high));
 
-	return row->act[(unsigned)__builtin_ctz(~mask)];
+	return row->act[(unsigned)__builtin_ctz(~mask) / 2];
 #else
 	int32_t key = cp_policy_key(bytes);
 	unsigned below = 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# usage: bench-engine.sh [BUILD_DIR]
+# usage: [ONLY="null decision stamps sw cpu other"] bench-engine.sh [BUILD_DIR]
 #
 # The plug-ins beside fio's own engines: alternating pairs on the same machine, the same
 # options on both sides, the median of the pair ratios with their range. And the engine's clocks
@@ -12,8 +12,10 @@
 # clock starts: copypath at open, libpmem in a ramp that reaches nearly every page. Where it
 # says "page faults in", there is no ramp: libpmem takes its faults while the clock runs, as it
 # does for whoever runs it, and copypath has taken them before.
-# The order of emulated cache attributes (bench-attributes.sh), the kernels, misaligned buffers
-# and the fault guard without fio come last.
+# Sections, all of them unless ONLY names some: `cpu` (the copies beside libpmem), `null` (mq over
+# the null engine beside fio's own null, and a known delay), `decision`, `stamps`, `sw` (the engine's
+# thread beside a bare copy loop), and `other`: the order of emulated cache attributes
+# (bench-attributes.sh), the kernels, misaligned buffers and the fault guard without fio.
 #
 # PAIRS (10), RUNTIME (0.5s), SIZE (256m, of the file on tmpfs) and WHOLE (1g, the same
 # where page faults are in) may be set in the environment. A figure within 3 % of 1 is noise while the machine does other work.
@@ -21,6 +23,14 @@ set -eu -o pipefail
 
 build=$(cd "${1:-build}" && pwd)
 pairs=${PAIRS:-10}
+sections=(cpu null decision stamps sw other)
+only=${ONLY:-${sections[*]}}
+for word in $only; do
+	case " ${sections[*]} " in
+	*" $word "*) ;;
+	*) echo "error: no section '$word'; expected some of: ${sections[*]}" >&2; exit 2 ;;
+	esac
+done
 ramp=200ms
 runtime=${RUNTIME:-500ms}
 size=${SIZE:-256m}
@@ -30,6 +40,9 @@ async=$build/copypath-async.so
 dir=$(mktemp -d /dev/shm/copypath-bench.XXXXXX)
 trap 'rm -rf "$dir"' EXIT
 failed=0
+sync_4k_ns= # of a 4k read by memcpy through fio; the section cpu measures it
+
+section() { case " $only " in *" $1 "*) ;; *) false ;; esac; }
 
 for so in "$sync" "$async"; do
 	[ -f "$so" ] || { echo "error: no plug-in '$so'; run make" >&2; exit 4; }
@@ -137,90 +150,178 @@ better() {
 	(("$(median "$dir/r.$1")" >= "$(median "$dir/r.$2")")) && echo "$1" || echo "$2"
 }
 
-dd if=/dev/urandom of="$dir/data" bs=1M count="$(numfmt --from=iec "${whole^^}" |
-	awk '{ print $1 / 1048576 }')" status=none
-export PMEM_IS_PMEM_FORCE=1
-echo "CPU copies, one job, random, sync; tmpfs file of $size on 4k pages unless it says 2m pages"
-on_2m=(auto2m)
-# shellcheck disable=SC2086 # options without blanks in them
-if ! fio "${common[@]}" --size=16m --runtime=50ms ${contender[auto2m]} >"$dir/2m" 2>&1; then
-	echo "not asserted: 2m pages: $(grep -m 1 'error: ' "$dir/2m" || echo "fio failed")"
-	on_2m=()
-	failed=1
-fi
-span=("${touched[@]}")
-rounds randread 4k pmem0 pmem1 memcpy auto "${on_2m[@]}"
-best=$(better pmem0 pmem1)
-compare "memcpy, 4k randread / fio libpmem" 0.96 memcpy pmem0
-compare "auto, 4k randread / better libpmem ($best)" 0.96 auto "$best"
-[ -z "${on_2m[*]}" ] ||
-	compare "auto, 4k randread, 2m pages / libpmem on 4k (a page-size effect)" 1.08 auto2m "$best"
-for bs in 4k 64k 2m; do
-	more=()
-	[ "$bs" != 4k ] || more=(auto "${on_2m[@]}")
-	rounds randwrite "$bs" pmem0 pmem1 nt "${more[@]}"
-	compare "nt, $bs randwrite / libpmem direct=1 (NT too)" 0.95 nt pmem1
-	compare "nt, $bs randwrite / libpmem direct=0 (no aim)" 0 nt pmem0
-	[ "$bs" = 4k ] || continue
+cpu_copies() {
+	dd if=/dev/urandom of="$dir/data" bs=1M count="$(numfmt --from=iec "${whole^^}" |
+		awk '{ print $1 / 1048576 }')" status=none
+	export PMEM_IS_PMEM_FORCE=1
+	echo "CPU copies, one job, random, sync; tmpfs file of $size on 4k pages unless it says 2m pages"
+	on_2m=(auto2m)
+	# shellcheck disable=SC2086 # options without blanks in them
+	if ! fio "${common[@]}" --size=16m --runtime=50ms ${contender[auto2m]} >"$dir/2m" 2>&1; then
+		echo "not asserted: 2m pages: $(grep -m 1 'error: ' "$dir/2m" || echo "fio failed")"
+		on_2m=()
+		failed=1
+	fi
+	span=("${touched[@]}")
+	rounds randread 4k pmem0 pmem1 memcpy auto "${on_2m[@]}"
+	sync_4k_ns=$((1000000000 / $(median "$dir/r.memcpy")))
 	best=$(better pmem0 pmem1)
-	compare "auto, 4k randwrite / better libpmem ($best)" 0.96 auto "$best"
+	compare "memcpy, 4k randread / fio libpmem" 0.96 memcpy pmem0
+	compare "auto, 4k randread / better libpmem ($best)" 0.96 auto "$best"
 	[ -z "${on_2m[*]}" ] ||
-		compare "auto, 4k randwrite, 2m pages / libpmem on 4k (a page-size effect)" 1.08 auto2m "$best"
-done
-span=("${faults[@]}")
-for bs in 4k 64k 2m; do
-	rounds randwrite "$bs" pmem0 nt
-	compare "nt, $bs randwrite / libpmem direct=0, page faults in" 3.0 nt pmem0
-done
-unset PMEM_IS_PMEM_FORCE
-rm -f "$dir/data"
+		compare "auto, 4k randread, 2m pages / libpmem on 4k (a page-size effect)" 1.08 auto2m "$best"
+	for bs in 4k 64k 2m; do
+		more=()
+		[ "$bs" != 4k ] || more=(auto "${on_2m[@]}")
+		rounds randwrite "$bs" pmem0 pmem1 nt "${more[@]}"
+		compare "nt, $bs randwrite / libpmem direct=1 (NT too)" 0.95 nt pmem1
+		compare "nt, $bs randwrite / libpmem direct=0 (no aim)" 0 nt pmem0
+		[ "$bs" = 4k ] || continue
+		best=$(better pmem0 pmem1)
+		compare "auto, 4k randwrite / better libpmem ($best)" 0.96 auto "$best"
+		[ -z "${on_2m[*]}" ] ||
+			compare "auto, 4k randwrite, 2m pages / libpmem on 4k (a page-size effect)" 1.08 auto2m "$best"
+	done
+	span=("${faults[@]}")
+	for bs in 4k 64k 2m; do
+		rounds randwrite "$bs" pmem0 nt
+		compare "nt, $bs randwrite / libpmem direct=0, page faults in" 3.0 nt pmem0
+	done
+	unset PMEM_IS_PMEM_FORCE
+	rm -f "$dir/data"
+}
 
-null=(--ioengine=null --iodepth=16)
-ours=("--ioengine=external:$async" --media=anon --path=dma --dma=null --iodepth=16)
-small=(--size=64m)
-# fio's null ignores iodepth_batch_complete_max, whose default is 1, and hands back all it
-# has; copypath honours it, as engines have to. Both settings are shown.
-full=(--iodepth_batch_complete_max=16)
-pair "mq + null, default batch, complete_max 16 / null" 1.3 \
-	"${null[@]}" "${small[@]}" "${full[@]}" -- "${ours[@]}" "${small[@]}" "${full[@]}"
-pair "mq + null, batch 16, complete_max 16 / null" 0.95 \
-	"${null[@]}" "${small[@]}" "${full[@]}" --iodepth_batch=16 -- \
-	"${ours[@]}" "${small[@]}" "${full[@]}" --iodepth_batch=16
-pair "mq + null, all of fio's defaults / null (no aim)" 0 \
-	"${null[@]}" "${small[@]}" -- "${ours[@]}" "${small[@]}"
+null_engine() {
+	null=(--ioengine=null --iodepth=16)
+	ours=("--ioengine=external:$async" --media=anon --path=dma --dma=null --iodepth=16)
+	small=(--size=64m)
+	# fio's null ignores iodepth_batch_complete_max, whose default is 1, and hands back all it
+	# has; copypath honours it, as engines have to. Both settings are shown.
+	full=(--iodepth_batch_complete_max=16)
+	pair "mq + null, default batch, complete_max 16 / null" 1.3 \
+		"${null[@]}" "${small[@]}" "${full[@]}" -- "${ours[@]}" "${small[@]}" "${full[@]}"
+	pair "mq + null, batch 16, complete_max 16 / null" 0.97 \
+		"${null[@]}" "${small[@]}" "${full[@]}" --iodepth_batch=16 -- \
+		"${ours[@]}" "${small[@]}" "${full[@]}" --iodepth_batch=16
+	pair "mq + null, all of fio's defaults / null (no aim)" 0 \
+		"${null[@]}" "${small[@]}" -- "${ours[@]}" "${small[@]}"
 
-# fio's view of a known delay: lat, median of the pairs, in microseconds
-: >"$dir/delay"
-for ((i = 0; i < pairs; i++)); do
-	fio --output-format=json "${common[@]:2}" --size=64m "--ioengine=external:$async" --media=anon \
-		--path=dma --dma=null:delay=20us --iodepth=1 --lat_percentiles=1 \
-		"--output=$dir/delay.json" >/dev/null
-	awk '/"lat_ns"/ { lat = 1 } lat && /"50.000000"/ { gsub(/[^0-9.]/, "", $3); print $3
-		exit }' "$dir/delay.json" >>"$dir/delay"
-done
-sort -n "$dir/delay" | awk '{ v[NR] = $1 / 1000 } END {
-	m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
-	met = NR > 0 && m >= 20 && m <= 22
-	printf "%-46s %.2f us [%.2f..%.2f] of %d runs, asked 20 to 22: %s\n",
-		"null:delay=20us, fio lat p50", m, v[1], v[NR], NR, met ? "met" : "NOT MET"
-	exit !met }' || failed=1
+	# fio's view of a known delay: lat, median of the pairs, in microseconds
+	: >"$dir/delay"
+	for ((i = 0; i < pairs; i++)); do
+		fio --output-format=json "${common[@]:2}" --size=64m "--ioengine=external:$async" --media=anon \
+			--path=dma --dma=null:delay=20us --iodepth=1 --lat_percentiles=1 \
+			"--output=$dir/delay.json" >/dev/null
+		awk '/"lat_ns"/ { lat = 1 } lat && /"50.000000"/ { gsub(/[^0-9.]/, "", $3); print $3
+			exit }' "$dir/delay.json" >>"$dir/delay"
+	done
+	sort -n "$dir/delay" | awk '{ v[NR] = $1 / 1000 } END {
+		m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
+		met = NR > 0 && m >= 20 && m <= 22
+		printf "%-46s %.2f us [%.2f..%.2f] of %d runs, asked 20 to 22: %s\n",
+			"null:delay=20us, fio lat p50", m, v[1], v[NR], NR, met ? "met" : "NOT MET"
+		exit !met }' || failed=1
+}
 
-SIZE=256m bash scripts/bench-attributes.sh "$build" || failed=1
+stamps() {
+	if [ -z "$sync_4k_ns" ]; then
+		fallocate -l "$size" "$dir/data"
+		span=("${touched[@]}")
+		rounds randread 4k memcpy
+		sync_4k_ns=$((1000000000 / $(median "$dir/r.memcpy")))
+		rm -f "$dir/data"
+	fi
+	taskset -c 0 "$build/engines/queue/t/stamp_bench" "$sync_4k_ns" || failed=1
+}
 
-# Every kernel in bio beside itself in a bare loop, without fio, at 2m.
-"$build/engines/queue/t/kernel_bench" || failed=1
+# sw_job BS COMPLETION -> bytes a second, of the engine's CPU time too, then the submitter's, the
+# engine's and the process's CPU in percent
+sw_job() {
+	rm -f "$dir/sidecar"
+	"${rt[@]}" fio "${common[@]}" --size=512m --ramp_time=100ms "--bs=$1" --iodepth=16 \
+		--iodepth_batch_complete_max=16 "--ioengine=external:$async" --media=anon \
+		--path=dma --dma=sw --copy=memcpy "--completion=$2" "--sidecar=$dir/sidecar" \
+		>"$dir/out" 2>&1 || { cat "$dir/out" >&2; exit 4; }
+	sed 's/[,{}]/\n/g' "$dir/sidecar" | awk -F: '{ gsub(/"/, "", $1); if (!($1 in v)) v[$1] = $2 }
+		END { ns = v["end_ns"] - v["start_ns"]; engine = v["dev_cpu_engine_ns"]
+			if (!(ns > 0) || !(engine > 0)) exit 1
+			printf "%.0f %.0f %.2f %.1f %.1f\n", v["bytes"] / ns * 1e9,
+				v["bytes"] / engine * 1e9, 100 * v["cpu_submit_ns"] / ns,
+				100 * engine / ns, 100 * v["dev_cpu_process_ns"] / ns }'
+}
 
-# Misaligned buffers beside aligned ones, without fio: nothing is asked of these.
-taskset -c 0 "$build/engines/queue/t/misalign_bench"
+# sw_pairs BS COMPLETION ASKED MAX_SUBMITTER_PCT (0: no aim)
+sw_pairs() {
+	local bare job i cpu=$(($(nproc) - 1)) # where the thread of the engine is
+	: >"$dir/pairs"
+	for ((i = 0; i < pairs; i++)); do
+		((i % 2)) || bare=$("${rt[@]}" "$build/engines/queue/t/bare_bench" "$cpu" memcpy "$1" 512m 0.4)
+		job=$(sw_job "$1" "$2")
+		((i % 2)) && bare=$("${rt[@]}" "$build/engines/queue/t/bare_bench" "$cpu" memcpy "$1" 512m 0.4)
+		echo "$job $bare" >>"$dir/pairs"
+	done
+	awk '{ print $1 / $6, $2 / $7, $0 }' "$dir/pairs" | sort -n | awk -v bs="$1" -v mode="$2" \
+		-v asked="$3" -v most="$4" '
+		{ r[NR] = $1; e += $2; job[NR] = $3; sub_pct += $5; eng += $6; all += $7; bare[NR] = $8 }
+		END {
+			m = NR % 2 ? r[(NR + 1) / 2] : (r[NR / 2] + r[NR / 2 + 1]) / 2
+			k = int((NR + 1) / 2)
+			met = m >= asked
+			printf "sw, %s reads, depth 16, %s / bare memcpy loop      %.3f [%.3f..%.3f] of %d pairs, asked >= %s: %s",
+				bs, mode, m, r[1], r[NR], NR, asked, met ? "met" : "NOT MET"
+			printf " (%.1f against %.1f GB/s; by CPU time of the two threads %.3f)\n",
+				job[k] / 1e9, bare[k] / 1e9, e / NR
+			less = most == 0 || sub_pct / NR < most
+			printf "  CPU: submitter %.1f %% of one", sub_pct / NR
+			if (most > 0)
+				printf ", asked < %s: %s", most, less ? "met" : "NOT MET"
+			printf "; engine %.1f %%, process %.1f %%\n", eng / NR, all / NR
+			exit !(met && less)
+		}' || failed=1
+}
 
-# The copy kernels beside memcpy, without fio: nothing is asked of these.
-"$build/engines/copy/t/copy_bench"
+# The submitter on CPU 0, the thread of the engine on the last CPU, which nobody else has.
+sw_engine() {
+	rt=()
+	# both need their CPU to themselves: what else runs would be measured
+	if chrt -f 1 true 2>/dev/null; then
+		rt=(chrt -f 1)
+		echo "sw: at real-time priority"
+	fi
+	if [ "$(nproc)" -lt 2 ]; then
+		echo "not asserted: sw: it needs 2 CPUs"
+		failed=1
+		return
+	fi
+	sw_pairs 2m irq 0.92 5
+	sw_pairs 64k poll 0.88 0
+}
 
-# A flush and a fence behind a write, beside the write alone: nothing is asked of these.
-"$build/engines/copy/t/flush_bench"
+other() {
+	SIZE=256m bash scripts/bench-attributes.sh "$build" || failed=1
 
-# the fault guard: its cost an I/O, and a fault
-"$build/engines/queue/t/guard_bench" || failed=1
+	# Every kernel in bio beside itself in a bare loop, without fio, at 2m.
+	"$build/engines/queue/t/kernel_bench" || failed=1
+
+	# Misaligned buffers beside aligned ones, without fio: nothing is asked of these.
+	taskset -c 0 "$build/engines/queue/t/misalign_bench"
+
+	# The copy kernels beside memcpy, without fio: nothing is asked of these.
+	"$build/engines/copy/t/copy_bench"
+
+	# A flush and a fence behind a write, beside the write alone: nothing is asked of these.
+	"$build/engines/copy/t/flush_bench"
+
+	# the fault guard: its cost an I/O, and a fault
+	"$build/engines/queue/t/guard_bench" || failed=1
+}
+
+section cpu && cpu_copies
+section null && null_engine
+section decision && { taskset -c 0 "$build/engines/queue/t/decide_bench" || failed=1; }
+section stamps && stamps
+section sw && sw_engine
+section other && other
 
 # Copies through the idxd engine and the emulated DSA device of the tests.
 "$build/engines/dma/t/idxd_bench" || failed=1

@@ -23,9 +23,9 @@
  * bytes visible to the reaping thread. Only the last descriptor of a transaction writes a
  * completion. With CP_DMA_INTERRUPT on the transaction and a channel opened with irq, the
  * engine signals the channel's eventfd after the completion can be reaped; wait() sleeps
- * on it. An engine may moderate its signals: hold one back while others are in flight that a
- * wait() has found there, but never the last of them. Channels of one owner may be given one eventfd: a wait() then ends with a
- * completion of any of them.
+ * on it. An engine may moderate its signals: hold one back while others are in flight
+ * that a wait() has found there, but never the last of them. Channels of one owner may be
+ * given one eventfd: a wait() then ends with a completion of any of them.
  *
  * Threading: a channel belongs to one thread at a time; the caller locks a shared one.
  * wait() and cpu_ns() may be called beside the others, by any thread; a waiter then finds
@@ -133,6 +133,10 @@ struct cp_dma_ops {
 			      const struct cp_dma_sg *near_sg, unsigned nr_sg,
 			      unsigned flags, void *user);
 	cp_dma_cookie (*submit)(struct cp_dma_chan *chan);
+	/* Both in one call, for the common transaction: one segment. What prep answers;
+	 * an engine without it answers -ENOSYS. */
+	int (*submit_one)(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
+			  void *near, size_t len, unsigned flags, void *user);
 	void (*issue_pending)(struct cp_dma_chan *chan);
 	unsigned (*reap)(struct cp_dma_chan *chan, struct cp_dma_completion *done,
 			 unsigned max);

@@ -15,18 +15,14 @@
 
 #define DELAY_MAX_NS 10000000000ULL
 
-struct slot {
-	void *user;
-	uint64_t issued; /* ticks, when there is a delay */
-};
-
 /* Counts of transactions since open: reaped <= issued <= submitted. */
 struct cp_dma_chan {
 	uint64_t reaped, issued, submitted; /* submitted is the last cookie */
 	unsigned mask;
 	bool prepared;
 	uint64_t delay_ticks;
-	struct slot slots[];
+	uint64_t *times; /* of the doorbells, in ticks; NULL without a delay */
+	void *users[];
 };
 
 static int settings_read(const char *text, uint64_t *ret_delay_ns, struct cp_err *err)
@@ -72,11 +68,15 @@ static int null_open(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan
 			cfg->ring, CP_DMA_RING_MAX);
 	unsigned ring = cp_dma_ring_round(cfg->ring ? cfg->ring : CP_DMA_RING_DEFAULT);
 	struct cp_dma_chan *chan =
-		calloc(1, sizeof(*chan) + ring * sizeof(chan->slots[0]));
+		calloc(1, sizeof(*chan) + ring * sizeof(chan->users[0]));
 
-	if (!chan)
+	if (chan && delay_ns)
+		chan->times = calloc(ring, sizeof(chan->times[0]));
+	if (!chan || (delay_ns && !chan->times)) {
+		free(chan);
 		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM,
 				  "null: no memory for a ring of %u", ring);
+	}
 	cp_clock_init();
 	chan->mask = ring - 1;
 	chan->delay_ticks =
@@ -104,7 +104,7 @@ static int null_prep(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
 		return -EINVAL;
 	if (chan->submitted - chan->reaped > chan->mask)
 		return -EAGAIN;
-	chan->slots[chan->submitted & chan->mask].user = user;
+	chan->users[chan->submitted & chan->mask] = user;
 	chan->prepared = true;
 	return 0;
 }
@@ -117,13 +117,31 @@ static cp_dma_cookie null_submit(struct cp_dma_chan *chan)
 	return ++chan->submitted;
 }
 
+static int null_submit_one(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
+			   void *near, size_t len, unsigned flags, void *user)
+{
+	uint64_t at = chan->submitted;
+
+	(void)dir;
+	(void)far;
+	(void)near;
+	(void)flags;
+	if (chan->prepared || !len)
+		return -EINVAL;
+	if (at - chan->reaped > chan->mask)
+		return -EAGAIN;
+	chan->users[at & chan->mask] = user;
+	chan->submitted = at + 1;
+	return 0;
+}
+
 static void null_issue_pending(struct cp_dma_chan *chan)
 {
 	if (chan->delay_ticks && chan->issued != chan->submitted) {
 		uint64_t now = cp_ticks();
 
 		for (uint64_t i = chan->issued; i != chan->submitted; i++)
-			chan->slots[i & chan->mask].issued = now;
+			chan->times[i & chan->mask] = now;
 	}
 	chan->issued = chan->submitted;
 }
@@ -139,13 +157,13 @@ static unsigned null_reap(struct cp_dma_chan *chan, struct cp_dma_completion *do
 	if (chan->delay_ticks)
 		now = cp_ticks();
 	for (; nr < max && chan->reaped != chan->issued; nr++) {
-		const struct slot *slot = &chan->slots[chan->reaped & chan->mask];
+		uint64_t at = chan->reaped & chan->mask;
 
-		if (chan->delay_ticks &&
-		    cp_ticks_since(slot->issued, now) < chan->delay_ticks)
+		if (chan->times &&
+		    cp_ticks_since(chan->times[at], now) < chan->delay_ticks)
 			break;
 		done[nr] = (struct cp_dma_completion){
-			.user = slot->user,
+			.user = chan->users[at],
 			.cookie = ++chan->reaped,
 			.result = CP_DMA_OK,
 		};
@@ -167,6 +185,7 @@ static const char *null_describe(struct cp_dma_chan *chan)
 
 static void null_close(struct cp_dma_chan *chan)
 {
+	free(chan->times);
 	free(chan);
 }
 
@@ -180,6 +199,7 @@ const struct cp_dma_ops cp_dma_null_ops = {
 	.space = null_space,
 	.prep_memcpy_sg = null_prep,
 	.submit = null_submit,
+	.submit_one = null_submit_one,
 	.issue_pending = null_issue_pending,
 	.reap = null_reap,
 	.cpu_ns = null_cpu_ns,

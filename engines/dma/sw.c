@@ -91,6 +91,17 @@ static cp_dma_cookie sw_submit(struct cp_dma_chan *chan)
 	return chan->cookie;
 }
 
+static int sw_submit_one(struct cp_dma_chan *chan, enum cp_dir dir, void *far, void *near,
+			 size_t len, unsigned flags, void *user)
+{
+	const struct cp_dma_sg sg = {.addr = near, .len = len};
+	int rc = sw_prep(chan, dir, far, &sg, 1, flags, user);
+
+	if (!rc)
+		sw_submit(chan);
+	return rc;
+}
+
 static void sw_issue_pending(struct cp_dma_chan *chan)
 {
 	for (unsigned i = 0; i < chan->nr_workers; i++) {
@@ -253,6 +264,7 @@ const struct cp_dma_ops cp_dma_sw_ops = {
 	.space = sw_space,
 	.prep_memcpy_sg = sw_prep,
 	.submit = sw_submit,
+	.submit_one = sw_submit_one,
 	.issue_pending = sw_issue_pending,
 	.reap = sw_reap,
 	.wait = sw_wait,

@@ -61,6 +61,19 @@ static int no_prep(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
 	return -ENOSYS;
 }
 
+static int no_submit_one(struct cp_dma_chan *chan, enum cp_dir dir, void *far, void *near,
+			 size_t len, unsigned flags, void *user)
+{
+	(void)chan;
+	(void)dir;
+	(void)far;
+	(void)near;
+	(void)len;
+	(void)flags;
+	(void)user;
+	return -ENOSYS;
+}
+
 static cp_dma_cookie no_submit(struct cp_dma_chan *chan)
 {
 	(void)chan;
@@ -115,6 +128,7 @@ __attribute__((constructor)) static void fill(void)
 		FILL(ops, space, no_space);
 		FILL(ops, prep_memcpy_sg, no_prep);
 		FILL(ops, submit, no_submit);
+		FILL(ops, submit_one, no_submit_one);
 		FILL(ops, issue_pending, no_chan);
 		FILL(ops, reap, no_reap);
 		FILL(ops, wait, no_wait);

@@ -121,9 +121,10 @@ int cp_fio_init(struct thread_data *td)
 	if (job) {
 		job->ios = calloc(td->o.iodepth, sizeof(*job->ios));
 		job->done = calloc(td->o.iodepth + 1, sizeof(*job->done));
+		job->events = calloc(td->o.iodepth + 1, sizeof(*job->events));
 		td->io_ops_data = job;
 	}
-	if (job && job->ios && job->done)
+	if (job && job->ios && job->done && job->events)
 		rc = cp_shared_join(td, job, &err);
 	if (rc)
 		log_err("copypath: error: %s\n", err.msg);
@@ -246,6 +247,7 @@ void cp_fio_cleanup(struct thread_data *td)
 		cp_shared_leave(job->shared);
 	free(job->ios);
 	free(job->done);
+	free(job->events);
 	free(job);
 	td->io_ops_data = NULL;
 }

@@ -32,8 +32,9 @@ struct cp_shared;
 struct cp_job {
 	struct cp_shared *shared;
 	struct cp_sub *sub;
-	struct cp_io *ios;   /* one for each io_u, by its index */
-	struct cp_io **done; /* of the last getevents() */
+	struct cp_io *ios;    /* one for each io_u, by its index */
+	struct cp_io **done;  /* of the last getevents() */
+	struct io_u **events; /* the same, as fio wants them */
 	bool counting; /* the window is open; the only thing the fast path looks at */
 	bool told;     /* of the first I/O that failed */
 };
@@ -100,13 +101,11 @@ static inline bool cp_fio_fill(struct io_u *io_u, struct cp_io *io)
 	io->offset = io_u->offset;
 	io->bytes = io_u->xfer_buflen;
 	io->sync = false;
+	if (__builtin_expect((unsigned)io_u->ddir <= DDIR_WRITE, 1)) {
+		io->dir = io_u->ddir == DDIR_WRITE ? CP_DIR_WRITE : CP_DIR_READ;
+		return true;
+	}
 	switch ((int)io_u->ddir) {
-	case DDIR_READ:
-		io->dir = CP_DIR_READ;
-		return true;
-	case DDIR_WRITE:
-		io->dir = CP_DIR_WRITE;
-		return true;
 	case DDIR_SYNC:
 	case DDIR_DATASYNC:
 	case DDIR_SYNC_FILE_RANGE:

@@ -41,26 +41,38 @@ static int async_commit(struct thread_data *td)
 	return 0;
 }
 
+static void failed(struct thread_data *td, struct cp_job *job, const struct cp_io *io)
+{
+	struct io_u *io_u = io->user;
+
+	cp_fio_failed(td, job, io);
+	io_u->error = (unsigned)io->error;
+	io_u->resid = io->residue;
+}
+
 static int async_getevents(struct thread_data *td, unsigned int min, unsigned int max,
 			   const struct timespec *t fio_unused)
 {
 	struct cp_job *job = td->io_ops_data;
+	unsigned n = cp_sub_reap(job->sub, min, max, job->done);
 
-	return (int)cp_sub_reap(job->sub, min, max, job->done);
+	/* All at once, while the I/Os are at hand: event() is called between long stretches
+	 * of fio's own work. */
+	for (unsigned i = 0; i < n; i++) {
+		const struct cp_io *io = job->done[i];
+
+		job->events[i] = io->user;
+		if (__builtin_expect(io->error, 0))
+			failed(td, job, io);
+	}
+	return (int)n;
 }
 
 static struct io_u *async_event(struct thread_data *td, int event)
 {
 	struct cp_job *job = td->io_ops_data;
-	struct cp_io *io = job->done[event];
-	struct io_u *io_u = io->user;
 
-	if (__builtin_expect(io->error, 0)) {
-		cp_fio_failed(td, job, io);
-		io_u->error = (unsigned)io->error;
-		io_u->resid = io->residue;
-	}
-	return io_u;
+	return job->events[event];
 }
 
 static int async_get_file_size(struct thread_data *td, struct fio_file *f)

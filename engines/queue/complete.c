@@ -4,7 +4,8 @@
 
 #include "engines/queue/internal.h"
 
-static void ring_channel(const struct cp_dev *dev, struct cp_hctx *hctx, unsigned c)
+static inline void ring_channel(const struct cp_dev *dev, struct cp_hctx *hctx,
+				unsigned c)
 {
 	if (hctx->submitted[c] == hctx->issued[c])
 		return;
@@ -12,11 +13,16 @@ static void ring_channel(const struct cp_dev *dev, struct cp_hctx *hctx, unsigne
 	dev->dma->issue_pending(hctx->chans[c]);
 }
 
-void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx)
+static inline void ring_all(const struct cp_dev *dev, struct cp_hctx *hctx)
 {
 	ring_channel(dev, hctx, 0);
 	for (unsigned c = 1; c < hctx->nr_chans; c++)
 		ring_channel(dev, hctx, c);
+}
+
+void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx)
+{
+	ring_all(dev, hctx);
 }
 
 void cp_sub_ring(struct cp_sub *sub)
@@ -26,7 +32,7 @@ void cp_sub_ring(struct cp_sub *sub)
 	if (!hctx->chan)
 		return;
 	cp_hctx_lock(hctx);
-	cp_hctx_ring(sub->dev, hctx);
+	ring_all(sub->dev, hctx);
 	cp_hctx_unlock(hctx);
 	cp_phases_rung(sub);
 }

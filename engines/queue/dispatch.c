@@ -50,47 +50,71 @@ static void no_channel(struct cp_sub *sub, struct cp_io *io, const struct cp_rou
 	dispatch_cpu(sub, io, route);
 }
 
+/* An engine without submit_one(). */
+static int submit_two(struct cp_dev *dev, struct cp_dma_chan *chan, struct cp_io *io,
+		      unsigned flags)
+{
+	const struct cp_dma_sg sg = {.addr = io->near, .len = (size_t)io->bytes};
+	int rc = dev->dma->prep_memcpy_sg(chan, io->dir, dev->far + io->offset, &sg, 1,
+					  flags, io);
+
+	if (!rc)
+		dev->dma->submit(chan);
+	return rc;
+}
+
 /* The common case, one segment on one node and room in the ring, without the loops of
  * cp_io_offload(). Called with the queue locked. */
-static inline bool offload_one(struct cp_sub *sub, struct cp_io *io)
+static inline __attribute__((always_inline)) bool
+offload_one(struct cp_dev *dev, struct cp_hctx *hctx, struct cp_io *io)
 {
-	struct cp_dev *dev = sub->dev;
-	struct cp_hctx *hctx = sub->hctx;
-	struct cp_dma_sg sg = {.addr = io->near, .len = (size_t)io->bytes};
 	unsigned c = cp_hctx_chan(dev, hctx, io->offset);
+	unsigned flags = dev->irq ? CP_DMA_INTERRUPT : 0;
 
 	if (io->bytes > dev->segment || io->bytes > cp_dev_node_run(dev, io->offset) ||
-	    io->marks ||
-	    dev->dma->prep_memcpy_sg(hctx->chans[c], io->dir, dev->far + io->offset, &sg,
-				     1, dev->irq ? CP_DMA_INTERRUPT : 0, io) != 0)
+	    io->marks)
+		return false;
+	int rc = dev->dma->submit_one(hctx->chans[c], io->dir, dev->far + io->offset,
+				      io->near, (size_t)io->bytes, flags, io);
+
+	if (rc == -ENOSYS)
+		rc = submit_two(dev, hctx->chans[c], io, flags);
+	if (rc)
 		return false;
 	io->pieces = 1;
 	io->dma_bytes = io->bytes;
 	hctx->submitted[c]++;
-	dev->dma->submit(hctx->chans[c]);
 	return true;
 }
 
-/* Transactions given to a channel that are not in the proof yet. */
-static inline unsigned dispatch_one(struct cp_sub *sub, struct cp_io *io)
+/* Not by offload_one(). */
+static __attribute__((noinline)) void dispatch_slow(struct cp_sub *sub, struct cp_io *io,
+						    const struct cp_route *route)
 {
-	struct cp_hctx *hctx = sub->hctx;
-	const struct cp_route *route = cp_dev_decide(sub->dev, io->dir, io->bytes, 0);
-
-	if (!route->dma) {
+	if (!route->dma)
 		dispatch_cpu(sub, io, route);
-		return 0;
-	}
-	if (!hctx->chan) {
+	else if (!sub->hctx->chan)
 		no_channel(sub, io, route);
-		return 0;
-	}
-	cp_hctx_lock(hctx);
-	bool taken = offload_one(sub, io);
-
-	cp_hctx_unlock(hctx);
-	if (!taken)
+	else
 		cp_io_offload(sub, io, route);
+}
+
+/* Transactions given to a channel that are not in the proof yet. */
+static inline __attribute__((always_inline)) unsigned dispatch_one(struct cp_sub *sub,
+								   struct cp_io *io)
+{
+	struct cp_dev *dev = sub->dev;
+	struct cp_hctx *hctx = sub->hctx;
+	const struct cp_route *route = cp_dev_decide(dev, io->dir, io->bytes, 0);
+	bool taken = false;
+
+	if (route->dma && hctx->chan) {
+		cp_hctx_lock(hctx);
+		taken = offload_one(dev, hctx, io);
+		cp_hctx_unlock(hctx);
+	}
+	if (!taken)
+		dispatch_slow(sub, io, route);
 	return taken;
 }
 

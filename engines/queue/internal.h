@@ -3,6 +3,7 @@
 #ifndef CP_ENGINES_QUEUE_INTERNAL_H
 #define CP_ENGINES_QUEUE_INTERNAL_H
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,7 +31,9 @@ struct cp_route {
 	cp_copy_fn copy[2][CP_COPY_CLASSES];
 	/* index of the same in dev->kernels, for the proof */
 	uint8_t kernel[2][CP_COPY_CLASSES];
+	uint64_t unused; /* to a power of two, so that an index is a shift */
 };
+static_assert(!(sizeof(struct cp_route) & (sizeof(struct cp_route) - 1)), "see unused");
 
 /* Of a device's measuring window; see measure.c. */
 enum { WINDOW_WAITING, WINDOW_OPEN, WINDOW_CLOSED };
@@ -246,17 +249,18 @@ static inline const struct cp_route *cp_dev_decide(const struct cp_dev *dev,
 {
 	const struct cp_policy_row *row = dev->row[dir];
 
-	if (dev->by_segments && !segments)
-		segments = cp_dev_segments(dev, bytes);
 	if (row) {
 		if (dev->by_segments)
-			row += cp_policy_segments_class(dev->table, segments);
+			row += cp_policy_segments_class(
+				dev->table,
+				segments ? segments : cp_dev_segments(dev, bytes));
 		return &dev->routes[cp_policy_row_pick(row, bytes)];
 	}
 	bool dma = bytes >= dev->thresh[dir];
 
 	if (dev->by_segments)
-		dma &= segments >= dev->min_segments;
+		dma &= (segments ? segments : cp_dev_segments(dev, bytes)) >=
+		       dev->min_segments;
 	return dma ? &dev->dma_route : &dev->cpu_route;
 }
 
@@ -457,12 +461,16 @@ void cp_sub_window(struct cp_sub *sub, int window);
 
 /* Has the device's window opened or closed? Looked at with every I/O handed in.
  * acquire: what the opener or closer of measure.c stored before is visible. */
+static inline bool cp_sub_stale(const struct cp_sub *sub)
+{
+	return atomic_load_explicit(&sub->dev->window, memory_order_acquire) != sub->seen;
+}
+
 static inline void cp_sub_watch(struct cp_sub *sub)
 {
-	int window = atomic_load_explicit(&sub->dev->window, memory_order_acquire);
-
-	if (__builtin_expect(window != sub->seen, 0))
-		cp_sub_window(sub, window);
+	if (__builtin_expect(cp_sub_stale(sub), 0))
+		cp_sub_window(sub, atomic_load_explicit(&sub->dev->window,
+							memory_order_acquire));
 }
 
 static inline void cp_hctx_lock(struct cp_hctx *hctx)

@@ -118,7 +118,7 @@ struct cp_io {
 	 * completion it learned behind the lock, without it all whose completion it saw.
 	 * What another submitter has in flight, or wrote under locked_handover and told
 	 * nobody of, may be in that CPU's buffers yet. */
-	bool sync : 1;
+	bool sync;
 	/*
 	 * With data, as the kernel's REQ_PREFLUSH and REQ_FUA. preflush: what a sync
 	 * would cover is durable before this one starts. fua: the bytes of this write are
@@ -127,26 +127,27 @@ struct cp_io {
 	 * cannot be made durable fails whole: with preflush nothing was copied, with fua
 	 * no byte is claimed.
 	 */
-	bool preflush : 1;
-	bool fua : 1;
+	bool preflush;
+	bool fua;
+	uint8_t marks; /* the queue's own: enum cp_io_marks */
 	void *user;
 
 	/* filled when handed back */
-	int error;	  /* positive errno, 0 = all bytes arrived */
-	uint64_t residue; /* bytes that did not */
+	int error; /* positive errno, 0 = all bytes arrived */
 
-	/* the queue's own */
-	struct cp_sub *sub;
+	/* the queue's own, but for the residue; what starts as 0 is together, so that it
+	 * is a few wide stores */
+	uint32_t pieces;  /* DMA transactions not yet complete, and one for the CPU's part
+			   */
+	uint64_t residue; /* bytes that did not arrive, when handed back */
 	struct cp_io *next; /* merged: the next of its request, by offset */
-	uint64_t submit_ticks;
 	uint64_t dma_bytes; /* handed to a channel; less what it left undone */
 	/* At its end, copied by the CPU: meant for a channel, then the CPU's own share.
 	 */
 	uint64_t fallback_bytes, split_bytes;
-	uint32_t pieces; /* DMA transactions not yet complete, and one for the CPU's part
-			  */
+	struct cp_sub *sub;
+	uint64_t submit_ticks;
 	uint32_t tag;
-	uint8_t marks; /* enum cp_io_marks */
 };
 
 /* Errors: media, policy and engine errors as their headers say; no engine, or

@@ -12,17 +12,17 @@
  * far, and then the I/O is late, not lost. */
 #define IRQ_TIMEOUT_NS 100000000ULL
 
-static void io_start(struct cp_sub *sub, struct cp_io *io)
+static inline void io_start(struct cp_sub *sub, struct cp_io *io)
 {
 	io->sub = sub;
-	io->next = NULL;
+	io->marks = 0;
 	io->error = 0;
+	io->pieces = 0;
 	io->residue = 0;
+	io->next = NULL;
 	io->dma_bytes = 0;
 	io->fallback_bytes = 0;
 	io->split_bytes = 0;
-	io->pieces = 0;
-	io->marks = 0;
 }
 
 void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
@@ -57,20 +57,33 @@ static bool take_tag(struct cp_hctx *hctx, struct cp_io *io)
 	return got;
 }
 
-int cp_sub_queue(struct cp_sub *sub, struct cp_io *io)
+static inline int stage(struct cp_sub *sub, struct cp_io *io)
 {
-	struct cp_hctx *hctx = sub->hctx;
+	io_start(sub, io);
+	sub->staged[sub->nr_staged++] = io;
+	return 0;
+}
 
+static __attribute__((noinline)) int queue_slow(struct cp_sub *sub, struct cp_io *io)
+{
 	cp_sub_watch(sub);
 	if (sub->nr_staged + sub->in_flight >= sub->cap)
 		return -EBUSY;
-	if (hctx->tagged && !take_tag(hctx, io))
+	if (sub->hctx->tagged && !take_tag(sub->hctx, io))
 		return -EBUSY;
-	io_start(sub, io);
 	if (!sub->nr_staged)
 		sub->batch_ticks = cp_ticks();
-	sub->staged[sub->nr_staged++] = io;
-	return 0;
+	return stage(sub, io);
+}
+
+int cp_sub_queue(struct cp_sub *sub, struct cp_io *io)
+{
+	/* Apart, so that nothing is saved for calls on the way that most of a batch goes.
+	 */
+	if (!sub->nr_staged || sub->hctx->tagged || cp_sub_stale(sub) ||
+	    sub->nr_staged + sub->in_flight >= sub->cap)
+		return queue_slow(sub, io);
+	return stage(sub, io);
 }
 
 /*
@@ -200,20 +213,17 @@ static unsigned take(struct cp_sub *sub, unsigned taken, unsigned max,
 		     struct cp_io **done, unsigned *ret_seen)
 {
 	const struct cp_hctx *hctx = sub->hctx;
-	unsigned in_ring = nr_done(sub), n;
+	unsigned in_ring = nr_done(sub), n = 0;
 	bool waiting = sub->in_flight > in_ring + taken && hctx->chan;
 
 	*ret_seen = 0;
-	if (waiting && !in_ring && max && !hctx->shared && hctx->nr_chans == 1) {
+	if (waiting && max && !in_ring && !hctx->shared && hctx->nr_chans == 1)
 		*ret_seen = cp_hctx_take(sub, done, max, &n);
-	} else {
-		*ret_seen = waiting ? look(sub) : 0;
-		n = nr_done(sub);
-		if (n > max)
-			n = max;
-		for (unsigned i = 0; i < n; i++)
-			done[i] = sub->done[sub->done_head++ & sub->done_mask];
-	}
+	else if (waiting)
+		*ret_seen = look(sub);
+	in_ring = nr_done(sub);
+	for (; n < max && in_ring; in_ring--)
+		done[n++] = sub->done[sub->done_head++ & sub->done_mask];
 	settle(sub, done, n);
 	return n;
 }

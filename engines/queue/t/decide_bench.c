@@ -147,7 +147,7 @@ static double dependent_ns(const struct cp_dev *dev, uintptr_t *sink)
 }
 
 #if defined(__x86_64__)
-static uint64_t one_cold(const struct cp_dev *dev, const struct cp_io *io, bool decide,
+static uint64_t one_cold(const struct cp_dev *dev, const struct cp_io *io, bool with,
 			 uintptr_t *sink)
 {
 	_mm_clflush(&dev->row);
@@ -159,7 +159,7 @@ static uint64_t one_cold(const struct cp_dev *dev, const struct cp_io *io, bool 
 	uint64_t start = cp_ticks();
 
 	_mm_lfence();
-	if (decide)
+	if (with)
 		*sink += (uintptr_t)decide(dev, io);
 	_mm_lfence();
 	return cp_ticks_to_ns(cp_ticks_since(start, cp_ticks()));

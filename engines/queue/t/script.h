@@ -57,6 +57,20 @@ static int script_prep(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
 	return 0;
 }
 
+/* Each transaction is to come through script_prep(). */
+static int script_submit_one(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
+			     void *near, size_t len, unsigned flags, void *user)
+{
+	(void)chan;
+	(void)dir;
+	(void)far;
+	(void)near;
+	(void)len;
+	(void)flags;
+	(void)user;
+	return -ENOSYS;
+}
+
 static void script_issue(struct cp_dma_chan *chan)
 {
 	script.issued = script.nr;
@@ -84,6 +98,7 @@ static inline void script_start(struct rig *rig)
 	script.real = rig->dev->dma;
 	script.ops = *script.real;
 	script.ops.prep_memcpy_sg = script_prep;
+	script.ops.submit_one = script_submit_one;
 	script.ops.issue_pending = script_issue;
 	script.ops.reap = script_reap;
 	script.base = rig->dev->far;
