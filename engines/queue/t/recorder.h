@@ -96,6 +96,19 @@ static int engine_prep(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
 	return 0;
 }
 
+static int engine_submit_one(struct cp_dma_chan *chan, enum cp_dir dir, void *far,
+			     void *near, size_t len, unsigned flags, void *user)
+{
+	(void)chan;
+	(void)dir;
+	(void)far;
+	(void)near;
+	(void)len;
+	(void)flags;
+	(void)user;
+	return -ENOSYS; /* as an engine without it: prep and submit follow */
+}
+
 static cp_dma_cookie engine_submit(struct cp_dma_chan *chan)
 {
 	(void)chan;
@@ -172,6 +185,7 @@ static const struct cp_dma_ops recorder = {
 	.space = engine_space,
 	.prep_memcpy_sg = engine_prep,
 	.submit = engine_submit,
+	.submit_one = engine_submit_one,
 	.issue_pending = engine_ring,
 	.reap = engine_reap,
 	.wait = engine_wait,
