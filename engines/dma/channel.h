@@ -116,6 +116,9 @@ struct cp_dma_ops {
 	/* Usable on this machine? 0, or -errno with err saying why and what would enable
 	 * it. */
 	int (*probe)(struct cp_err *err);
+	/* Could open() with this work now? As probe, and of the spec's own device and the
+	 * ring; nothing is held. Without the hook probe is what there is to say. */
+	int (*usable)(const struct cp_dma_cfg *cfg, struct cp_err *err);
 	/* Check the spec's settings only (no resources): for plans. */
 	int (*check)(const char *spec, struct cp_err *err);
 	/* Of a spec that check() passed. Without the hook those above hold. */
@@ -148,6 +151,10 @@ extern const struct cp_dma_ops *cp_dma_table[]; /* NULL-terminated; read only */
 /* The traits of a spec (of `ops`, which checked it). */
 void cp_dma_traits(const struct cp_dma_ops *ops, const char *spec,
 		   struct cp_dma_traits *ret_traits);
+
+/* Of a spec that check() passed: 0, or as probe() or open() would say it. */
+int cp_dma_usable(const struct cp_dma_ops *ops, const struct cp_dma_cfg *cfg,
+		  struct cp_err *err);
 
 /* By the NAME of a spec; "auto" is the best usable engine that is real hardware, else sw;
  * it never picks one that moves no data. NULL with err (exit 2, nearest suggested). */

@@ -128,10 +128,16 @@ struct kernel_settings {
 /* kernel_device.c */
 int kernel_settings_read(const char *text, struct kernel_settings *ret_set,
 			 struct cp_err *err);
+int kernel_no_chan(const struct kernel_settings *set, const struct cp_dmadev_info *info,
+		   struct cp_err *err);
+/* May a ring of cfg->ring be had? */
+int kernel_ring_check(const struct cp_dma_cfg *cfg, const struct cp_dmadev_info *info,
+		      struct cp_err *err);
 /* A device of our version, with channels. */
 int kernel_device_open(const char *device, int *ret_fd, struct cp_dmadev_info *info,
 		       struct cp_err *err);
 int kernel_probe(struct cp_err *err);
+int kernel_usable(const struct cp_dma_cfg *cfg, struct cp_err *err);
 int kernel_check(const char *spec, struct cp_err *err);
 void kernel_traits(const char *spec, struct cp_dma_traits *ret_traits);
 

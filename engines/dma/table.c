@@ -135,6 +135,12 @@ void cp_dma_traits(const struct cp_dma_ops *ops, const char *spec,
 		ops->traits_of(spec, ret_traits);
 }
 
+int cp_dma_usable(const struct cp_dma_ops *ops, const struct cp_dma_cfg *cfg,
+		  struct cp_err *err)
+{
+	return ops->usable ? ops->usable(cfg, err) : ops->probe(err);
+}
+
 static const struct cp_dma_ops *find_auto(struct cp_err *err)
 {
 	const struct cp_dma_ops *software = NULL;
