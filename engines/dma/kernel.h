@@ -21,20 +21,8 @@
 #include <stdint.h>
 
 #include "engines/dma/channel.h"
+#include "engines/dma/kernel_sys.h"
 #include "kmod/include/uapi/cp_dma.h"
-
-/* What the engine asks of the system; all but mmap() give 0 or more, or -errno. Tests put
- * a device of their own here, before any channel is open. */
-struct kernel_sys {
-	/* -ENOTTY: there is a device, but not the module's; it was not opened */
-	int (*open)(const char *path);
-	int (*ioctl)(int fd, unsigned long request, void *arg);
-	void *(*mmap)(size_t bytes, int fd); /* NULL on failure */
-	void (*munmap)(void *at, size_t bytes);
-	void (*close)(int fd);
-};
-extern const struct kernel_sys kernel_sys_linux;
-extern const struct kernel_sys *kernel_sys;
 
 #define KERNEL_HINTS 256U /* places to look first for a range; a power of two */
 

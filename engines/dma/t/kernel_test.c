@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The kernel engine over a device played in user space. What only the module can show
  * (pinning, real channels, mmu notifiers) is not exercised here. */
+#include "engines/dma/kernel.h"
 #include "engines/dma/t/kernel_fake.h"
 #include "engines/dma/t/rig.h"
 
