@@ -145,6 +145,7 @@ const struct cp_dma_ops cp_dma_fault_ops = {
 	.help = "another engine with errors made on purpose (fault:sw,error=1%,seed=7)",
 	.traits = {.provenance = "software", .moves_data = true, .irq = true},
 	.probe = fault_probe,
+	.usable = fault_usable,
 	.check = fault_check,
 	.traits_of = fault_traits,
 	.open = fault_open,

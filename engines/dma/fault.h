@@ -195,6 +195,7 @@ int fault_wait(struct cp_dma_chan *chan, uint64_t timeout_ns);
 /* fault_spec.c */
 int fault_settings_read(const char *text, struct fault_settings *ret_set,
 			struct cp_err *err);
+int fault_usable(const struct cp_dma_cfg *cfg, struct cp_err *err);
 int fault_check(const char *spec, struct cp_err *err);
 void fault_traits(const char *spec, struct cp_dma_traits *ret_traits);
 int fault_open(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan,

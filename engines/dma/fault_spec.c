@@ -142,6 +142,21 @@ int fault_check(const char *spec, struct cp_err *err)
 	return rc;
 }
 
+int fault_usable(const struct cp_dma_cfg *cfg, struct cp_err *err)
+{
+	struct fault_settings set;
+	struct cp_dma_cfg inner = *cfg;
+	int rc = fault_settings_read(cfg->spec, &set, err);
+
+	if (rc)
+		return rc;
+	inner.spec = set.inner;
+	rc = cp_dma_usable(set.ops, &inner, err);
+	if (rc)
+		cp_err_prefix(err, "fault");
+	return rc;
+}
+
 void fault_traits(const char *spec, struct cp_dma_traits *ret_traits)
 {
 	struct fault_settings set;
@@ -205,10 +220,8 @@ static int open_inner(struct cp_dma_chan *chan, const struct cp_dma_cfg *cfg,
 		      struct cp_err *err)
 {
 	struct cp_dma_cfg inner = *cfg;
-	int rc = chan->set.ops->probe(err);
+	int rc = open_event(chan, cfg, err);
 
-	if (!rc)
-		rc = open_event(chan, cfg, err);
 	if (rc)
 		return rc;
 	inner.spec = chan->set.inner;

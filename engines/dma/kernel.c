@@ -217,6 +217,7 @@ const struct cp_dma_ops cp_dma_kernel_ops = {
 		"chan=N)",
 	.traits = {.provenance = "hardware", .moves_data = true, .irq = true},
 	.probe = kernel_probe,
+	.usable = kernel_usable,
 	.check = kernel_check,
 	.traits_of = kernel_traits,
 	.open = kernel_open,

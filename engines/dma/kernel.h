@@ -21,20 +21,8 @@
 #include <stdint.h>
 
 #include "engines/dma/channel.h"
+#include "engines/dma/kernel_sys.h"
 #include "kmod/include/uapi/cp_dma.h"
-
-/* What the engine asks of the system; all but mmap() give 0 or more, or -errno. Tests put
- * a device of their own here, before any channel is open. */
-struct kernel_sys {
-	/* -ENOTTY: there is a device, but not the module's; it was not opened */
-	int (*open)(const char *path);
-	int (*ioctl)(int fd, unsigned long request, void *arg);
-	void *(*mmap)(size_t bytes, int fd); /* NULL on failure */
-	void (*munmap)(void *at, size_t bytes);
-	void (*close)(int fd);
-};
-extern const struct kernel_sys kernel_sys_linux;
-extern const struct kernel_sys *kernel_sys;
 
 #define KERNEL_HINTS 256U /* places to look first for a range; a power of two */
 
@@ -128,10 +116,16 @@ struct kernel_settings {
 /* kernel_device.c */
 int kernel_settings_read(const char *text, struct kernel_settings *ret_set,
 			 struct cp_err *err);
+int kernel_no_chan(const struct kernel_settings *set, const struct cp_dmadev_info *info,
+		   struct cp_err *err);
+/* May a ring of cfg->ring be had? */
+int kernel_ring_check(const struct cp_dma_cfg *cfg, const struct cp_dmadev_info *info,
+		      struct cp_err *err);
 /* A device of our version, with channels. */
 int kernel_device_open(const char *device, int *ret_fd, struct cp_dmadev_info *info,
 		       struct cp_err *err);
 int kernel_probe(struct cp_err *err);
+int kernel_usable(const struct cp_dma_cfg *cfg, struct cp_err *err);
 int kernel_check(const char *spec, struct cp_err *err);
 void kernel_traits(const char *spec, struct cp_dma_traits *ret_traits);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engines/base/spec.h"
+#include "engines/dma/engine.h"
 #include "engines/dma/kernel.h"
 
 /* The numbers of the ioctls hold these sizes: another size is another interface. */
@@ -123,6 +124,15 @@ static int read_info(int fd, const char *device, struct cp_dmadev_info *info,
 	return 0;
 }
 
+int kernel_no_chan(const struct kernel_settings *set, const struct cp_dmadev_info *info,
+		   struct cp_err *err)
+{
+	return cp_err_set(err, CP_EXIT_USAGE, ENXIO,
+			  "kernel: '%s' has no channel '%" PRIu64
+			  "'; expected 0 to %" PRIu32,
+			  set->device, set->chan, info->nr_chans - 1);
+}
+
 int kernel_device_open(const char *device, int *ret_fd, struct cp_dmadev_info *info,
 		       struct cp_err *err)
 {
@@ -147,6 +157,36 @@ int kernel_probe(struct cp_err *err)
 	if (!rc)
 		kernel_sys->close(fd);
 	return rc;
+}
+
+int kernel_ring_check(const struct cp_dma_cfg *cfg, const struct cp_dmadev_info *info,
+		      struct cp_err *err)
+{
+	uint32_t max =
+		info->ring_max < CP_DMA_RING_MAX ? info->ring_max : CP_DMA_RING_MAX;
+
+	if (cfg->ring <= max && cp_dma_ring_round(cfg->ring) <= max)
+		return 0;
+	return cp_err_set(
+		err, CP_EXIT_USAGE, EINVAL,
+		"kernel: a ring of '%u' is too large; expected at most %" PRIu32,
+		cfg->ring, max);
+}
+
+int kernel_usable(const struct cp_dma_cfg *cfg, struct cp_err *err)
+{
+	struct cp_dmadev_info info = {0};
+	struct kernel_settings set;
+	int fd, rc = kernel_settings_read(cfg->spec, &set, err);
+
+	if (!rc)
+		rc = kernel_device_open(set.device, &fd, &info, err);
+	if (rc)
+		return rc;
+	kernel_sys->close(fd);
+	if (set.chan != CP_DMADEV_CHAN_ANY && set.chan >= info.nr_chans)
+		return kernel_no_chan(&set, &info, err);
+	return kernel_ring_check(cfg, &info, err);
 }
 
 /* Where nothing can be asked, the traits stay those of the table: no figure comes of it.

@@ -32,10 +32,7 @@ static int say_chan(const struct kernel_settings *set, const struct cp_dmadev_op
 		    const struct cp_dmadev_info *info, int error, struct cp_err *err)
 {
 	if (error == ENXIO)
-		return cp_err_set(err, CP_EXIT_USAGE, error,
-				  "kernel: '%s' has no channel '%" PRIu64
-				  "'; expected 0 to %" PRIu32,
-				  set->device, set->chan, info->nr_chans - 1);
+		return kernel_no_chan(set, info, err);
 	if (error == EBUSY)
 		return cp_err_set(err, CP_EXIT_INVALID, error,
 				  "kernel: no channel of '%s' is free; expected one that "
@@ -58,11 +55,10 @@ static int open_chan(struct cp_dma_chan *chan, const struct cp_dma_cfg *cfg,
 		.ring = ring,
 	};
 
-	if (cfg->ring > CP_DMA_RING_MAX || ring > chan->info.ring_max)
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "kernel: a ring of '%u' is too large; expected at most "
-				  "%" PRIu32,
-				  cfg->ring, chan->info.ring_max);
+	int rc = kernel_ring_check(cfg, &chan->info, err);
+
+	if (rc)
+		return rc;
 	if (cfg->exclusive && !(chan->info.features & CP_DMADEV_EXCLUSIVE))
 		return cp_err_set(
 			err, CP_EXIT_INVALID, EBUSY,
@@ -75,8 +71,7 @@ static int open_chan(struct cp_dma_chan *chan, const struct cp_dma_cfg *cfg,
 		open.flags |= CP_DMADEV_O_EVENTFD;
 		open.event_fd = chan->event_fd;
 	}
-	int rc = kernel_sys->ioctl(chan->fd, CP_DMADEV_OPEN, &open);
-
+	rc = kernel_sys->ioctl(chan->fd, CP_DMADEV_OPEN, &open);
 	if (rc)
 		return say_chan(set, &open, &chan->info, -rc, err);
 	if (open.ring < 1 || open.ring > CP_DMA_RING_MAX || open.ring & (open.ring - 1) ||

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "engines/dma/kernel.h"
+#include "engines/dma/kernel_sys.h"
 
 /* Is it the module's, by what sysfs says of its number? Opening a device can act on it,
  * and so can an ioctl that means something else to its driver. */

@@ -159,6 +159,8 @@ failed() {
 	engines=$("$BUILD/copypath" probe --json | jq -r '.dma[] |
 		select(.usable and .moves_data and .name != "fault") | .name')
 	[[ $engines = *sw* ]]
+	# it moves when told to
+	"$BUILD/copypath" probe --json | jq -e 'any(.dma[]; .name == "model")' && engines+=" model,data=yes"
 	for engine in $engines; do
 		while read -r more bs pieces options; do
 			# shellcheck disable=SC2086
@@ -168,7 +170,7 @@ failed() {
 			jobs ".[0] | .total_err == $lost and .first_error == 5"
 			# each block is written once, and read where that was well
 			jobs ".[0] | .write.total_ios == 4 * 1048576 / $(numfmt --from=iec "${bs^^}")"
-			jq -e ".proof.errors == $lost and (.proof.dma | test(\"^fault/$engine\"))" side
+			jq -e ".proof.errors == $lost and (.proof.dma | test(\"^fault/${engine%%,*}\"))" side
 		done <<-CASES
 			,full=1% 4k 1 --rw=randwrite --iodepth=16
 			,reorder=4 4k 1 --rw=randwrite --iodepth=32 --completion=irq

@@ -9,13 +9,16 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engines/dma/kernel.h"
+#include "engines/dma/kernel_sys.h"
+#include "kmod/include/uapi/cp_dma.h"
 
 #define FAKE_FILES 8U
 #define FAKE_MAPS  64U

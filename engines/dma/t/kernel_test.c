@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The kernel engine over a device played in user space. What only the module can show
  * (pinning, real channels, mmu notifiers) is not exercised here. */
+#include "engines/dma/kernel.h"
 #include "engines/dma/t/kernel_fake.h"
 #include "engines/dma/t/rig.h"
 
@@ -107,6 +108,7 @@ static void unusable_devices_are_named(void **state)
 		assert_int_equal(err.exit, CP_EXIT_INVALID);
 		if (!strstr(err.msg, cases[i].error))
 			fail_msg("'%s' lacks '%s'", err.msg, cases[i].error);
+		assert_true(cp_dma_usable(ops, &cfg, &err) < 0);
 		assert_true(ops->open(&cfg, &chan, &err) < 0);
 		assert_null(chan);
 		/* a plan can be made without the machine */
@@ -170,6 +172,40 @@ static void wrong_opens_are_refused(void **state)
 		assert_null(chan);
 		if (!strstr(err.msg, cases[i].error))
 			fail_msg("'%s' lacks '%s'", err.msg, cases[i].error);
+	}
+}
+
+/* Description: whether a channel could be had is said of the device, channel and ring
+ * that the spec names, and of a wrapped one too; nothing stays open. */
+static void usable_is_of_the_spec(void **state)
+{
+	static const struct {
+		const char *spec;
+		unsigned ring;
+		const char *error; /* NULL: usable */
+	} cases[] = {
+		{"kernel", 16384, NULL},
+		{"kernel:chan=3", 128, NULL},
+		{"fault:kernel,error=1%", 128, NULL},
+		{"kernel", 20000, "ring of '20000' is too large"},
+		{"kernel:/dev/gone", 128, "no device '/dev/gone'"},
+		{"kernel:chan=9", 128, "has no channel '9'; expected 0 to 3"},
+		{"fault:kernel,chan=9", 128,
+		 "fault: kernel: '/dev/cp_dma' has no channel"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NR(cases); i++) {
+		struct cp_dma_cfg cfg = {
+			.spec = cases[i].spec, .ring = cases[i].ring, .node = -1};
+		struct cp_err err = {0};
+		int rc = cp_dma_usable(cp_dma_find(cfg.spec, &err), &cfg, &err);
+
+		assert_int_equal(rc < 0, cases[i].error != NULL);
+		if (cases[i].error && !strstr(err.msg, cases[i].error))
+			fail_msg("'%s' lacks '%s'", err.msg, cases[i].error);
+		for (unsigned f = 0; f < FAKE_FILES; f++)
+			assert_int_equal(fake_files[f].fd, 0);
 	}
 }
 
@@ -539,6 +575,7 @@ int main(void)
 		cmocka_unit_test_setup(interface_is_fixed, healthy),
 		cmocka_unit_test_setup(unusable_devices_are_named, healthy),
 		cmocka_unit_test_setup(wrong_opens_are_refused, healthy),
+		cmocka_unit_test_setup(usable_is_of_the_spec, healthy),
 		cmocka_unit_test_setup(label_is_the_modules, healthy),
 		cmocka_unit_test_setup(wishes_are_passed_on, healthy),
 		cmocka_unit_test_setup(one_call_a_doorbell, healthy),
