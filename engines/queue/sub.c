@@ -240,7 +240,7 @@ static void free_tags(struct cp_hctx *hctx, struct cp_io *const *done, unsigned 
  * min 0, comes to that point too: else it would look for ever. */
 static bool would_wait(const struct cp_sub *sub, unsigned n, unsigned min)
 {
-	return n < min || (!n && sub->in_flight == sub->plug.nr);
+	return !nr_done(sub) && (n < min || (!n && sub->in_flight == sub->plug.nr));
 }
 
 unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_io **done)
