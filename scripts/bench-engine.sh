@@ -13,8 +13,8 @@
 # says "page faults in", there is no ramp: libpmem takes its faults while the clock runs, as it
 # does for whoever runs it, and copypath has taken them before.
 # Sections, all of them unless ONLY names some: `cpu` (the copies beside libpmem), `null` (mq over
-# the null engine beside fio's own null, and a known delay), `decision`, `stamps`, `sw` (the engine's
-# thread beside a bare copy loop), and `other`: the order of emulated cache attributes
+# the null engine beside fio's own null, and a known delay), `decision`, `stamps`, `sw` (bench-sw.sh),
+# and `other`: the order of emulated cache attributes
 # (bench-attributes.sh), the kernels, misaligned buffers and the fault guard without fio.
 #
 # PAIRS (10), RUNTIME (0.5s), SIZE (256m, of the file on tmpfs) and WHOLE (1g, the same
@@ -234,69 +234,6 @@ stamps() {
 	taskset -c 0 "$build/engines/queue/t/stamp_bench" "$sync_4k_ns" || failed=1
 }
 
-# sw_job BS COMPLETION -> bytes a second, of the engine's CPU time too, then the submitter's, the
-# engine's and the process's CPU in percent
-sw_job() {
-	rm -f "$dir/sidecar"
-	"${rt[@]}" fio "${common[@]}" --size=512m --ramp_time=100ms "--bs=$1" --iodepth=16 \
-		--iodepth_batch_complete_max=16 "--ioengine=external:$async" --media=anon \
-		--path=dma --dma=sw --copy=memcpy "--completion=$2" "--sidecar=$dir/sidecar" \
-		>"$dir/out" 2>&1 || { cat "$dir/out" >&2; exit 4; }
-	sed 's/[,{}]/\n/g' "$dir/sidecar" | awk -F: '{ gsub(/"/, "", $1); if (!($1 in v)) v[$1] = $2 }
-		END { ns = v["end_ns"] - v["start_ns"]; engine = v["dev_cpu_engine_ns"]
-			if (!(ns > 0) || !(engine > 0)) exit 1
-			printf "%.0f %.0f %.2f %.1f %.1f\n", v["bytes"] / ns * 1e9,
-				v["bytes"] / engine * 1e9, 100 * v["cpu_submit_ns"] / ns,
-				100 * engine / ns, 100 * v["dev_cpu_process_ns"] / ns }'
-}
-
-# sw_pairs BS COMPLETION ASKED MAX_SUBMITTER_PCT (0: no aim)
-sw_pairs() {
-	local bare job i cpu=$(($(nproc) - 1)) # where the thread of the engine is
-	: >"$dir/pairs"
-	for ((i = 0; i < pairs; i++)); do
-		((i % 2)) || bare=$("${rt[@]}" "$build/engines/queue/t/bare_bench" "$cpu" memcpy "$1" 512m 0.4)
-		job=$(sw_job "$1" "$2")
-		((i % 2)) && bare=$("${rt[@]}" "$build/engines/queue/t/bare_bench" "$cpu" memcpy "$1" 512m 0.4)
-		echo "$job $bare" >>"$dir/pairs"
-	done
-	awk '{ print $1 / $6, $2 / $7, $0 }' "$dir/pairs" | sort -n | awk -v bs="$1" -v mode="$2" \
-		-v asked="$3" -v most="$4" '
-		{ r[NR] = $1; e += $2; job[NR] = $3; sub_pct += $5; eng += $6; all += $7; bare[NR] = $8 }
-		END {
-			m = NR % 2 ? r[(NR + 1) / 2] : (r[NR / 2] + r[NR / 2 + 1]) / 2
-			k = int((NR + 1) / 2)
-			met = m >= asked
-			printf "sw, %s reads, depth 16, %s / bare memcpy loop      %.3f [%.3f..%.3f] of %d pairs, asked >= %s: %s",
-				bs, mode, m, r[1], r[NR], NR, asked, met ? "met" : "NOT MET"
-			printf " (%.1f against %.1f GB/s; by CPU time of the two threads %.3f)\n",
-				job[k] / 1e9, bare[k] / 1e9, e / NR
-			less = most == 0 || sub_pct / NR < most
-			printf "  CPU: submitter %.1f %% of one", sub_pct / NR
-			if (most > 0)
-				printf ", asked < %s: %s", most, less ? "met" : "NOT MET"
-			printf "; engine %.1f %%, process %.1f %%\n", eng / NR, all / NR
-			exit !(met && less)
-		}' || failed=1
-}
-
-# The submitter on CPU 0, the thread of the engine on the last CPU, which nobody else has.
-sw_engine() {
-	rt=()
-	# both need their CPU to themselves: what else runs would be measured
-	if chrt -f 1 true 2>/dev/null; then
-		rt=(chrt -f 1)
-		echo "sw: at real-time priority"
-	fi
-	if [ "$(nproc)" -lt 2 ]; then
-		echo "not asserted: sw: it needs 2 CPUs"
-		failed=1
-		return
-	fi
-	sw_pairs 2m irq 0.92 5
-	sw_pairs 64k poll 0.88 0
-}
-
 other() {
 	SIZE=256m bash scripts/bench-attributes.sh "$build" || failed=1
 
@@ -320,7 +257,7 @@ section cpu && cpu_copies
 section null && null_engine
 section decision && { taskset -c 0 "$build/engines/queue/t/decide_bench" || failed=1; }
 section stamps && stamps
-section sw && sw_engine
+section sw && { bash scripts/bench-sw.sh "$build" || failed=1; }
 section other && other
 
 # Copies through the idxd engine and the emulated DSA device of the tests.

@@ -56,8 +56,8 @@ static int async_getevents(struct thread_data *td, unsigned int min, unsigned in
 	struct cp_job *job = td->io_ops_data;
 	unsigned n = cp_sub_reap(job->sub, min, max, job->done);
 
-	/* All at once, while the I/Os are at hand: event() is called between long stretches
-	 * of fio's own work. */
+	/* All at once, while the I/Os are at hand: event() is called between long
+	 * stretches of fio's own work. */
 	for (unsigned i = 0; i < n; i++) {
 		const struct cp_io *io = job->done[i];
 
