@@ -33,15 +33,17 @@ json_t *cp_probe_dma(void)
 	for (size_t i = 0; cp_dma_table[i]; i++) {
 		const struct cp_dma_ops *ops = cp_dma_table[i];
 		struct cp_err err = {0};
+		struct cp_dma_traits traits;
 		bool usable = !ops->probe(&err);
 
+		cp_dma_traits(ops, ops->name, &traits);
 		json_array_append_new(
 			list,
 			json_pack("{s:s,s:s,s:b,s:o,s:s,s:b,s:b}", "name", ops->name,
 				  "help", ops->help, "usable", usable, "why",
 				  usable ? json_null() : json_string(err.msg),
-				  "provenance", ops->traits.provenance, "moves_data",
-				  ops->traits.moves_data, "irq", ops->traits.irq));
+				  "provenance", traits.provenance, "moves_data",
+				  traits.moves_data, "irq", traits.irq));
 	}
 	size_t engines = json_array_size(list);
 

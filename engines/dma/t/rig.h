@@ -94,6 +94,8 @@ static inline void rig_for_each(void (*each)(const char *spec))
 		"model:setup=1us,desc=50ns,overlap=yes,channels=4,data=yes",
 		"model:setup=2us,bw=8g,total=4g,irq=2us,jitter=50%,data=yes,ring=32",
 		"fault:kernel,reorder=2",
+		"fault:idxd,reorder=2",
+		"fault:model,setup=1us,data=yes,reorder=3",
 	};
 
 	for (size_t i = 0; cp_dma_table[i]; i++) {
