@@ -52,7 +52,8 @@ static bool spec_is(const char *spec, const char *name)
 	return len == strlen(name) && !memcmp(spec, name, len);
 }
 
-/* The engine that moved the bytes, or did not: "fault" moves what the one behind it moves.
+/* The engine that moved the bytes, or did not: "fault" moves what the one behind it
+ * moves.
  */
 static const char *engine_of(const struct cp_record *record)
 {

@@ -2,9 +2,9 @@
 /* What the learner takes, refuses and reports. */
 #include "policies/t/world.h"
 
-/* Description: failed records, those of null and those over an engine that was made to fail
- * are left out and counted; so are those with verify on and those without a metric the
- * objective needs. */
+/* Description: failed records, those of null and those over an engine that was made to
+ * fail are left out and counted; so are those with verify on and those without a metric
+ * the objective needs. */
 static void test_counts(void **state)
 {
 	struct cp_learn *learn = new_learn("balanced");
