@@ -71,11 +71,14 @@ static void *pass_on(void *arg)
 	for (;;) {
 		if (read(chan->timer_fd, &count, sizeof(count)) < 0 && errno != EINTR)
 			return NULL;
-		/* acquire: nothing but the flag is read through it */
-		if (atomic_load_explicit(&chan->stop, memory_order_acquire))
+		if (atomic_load(&chan->stop))
 			return NULL;
 		if (!due(chan)) {
 			timer_set(chan); /* the two clocks differ by a little */
+			/* seq_cst: close stores stop and then sets the timer; where ours
+			 * came after that, and took it back, its store is seen here */
+			if (atomic_load(&chan->stop))
+				return NULL;
 			continue;
 		}
 		count = 1;
@@ -113,8 +116,8 @@ void model_irq_close(struct cp_dma_chan *chan)
 	if (chan->started) {
 		struct itimerspec now = {.it_value.tv_nsec = 1};
 
-		/* release: before the timer that makes the thread look at it */
-		atomic_store_explicit(&chan->stop, true, memory_order_release);
+		/* seq_cst: see pass_on() */
+		atomic_store(&chan->stop, true);
 		timerfd_settime(chan->timer_fd, 0, &now, NULL);
 		pthread_join(chan->thread, NULL);
 	}

@@ -237,6 +237,33 @@ static void one_eventfd_for_two(void **state)
 	close(cfg.event_fd);
 }
 
+/* Description: close ends the thread that passes interrupts on, also when it is about to
+ * set its timer anew. */
+static void close_ends_the_thread(void **state)
+{
+	struct cp_dma_cfg cfg = {.spec = "model:setup=40us",
+				 .ring = 8,
+				 .node = -1,
+				 .cpu = -1,
+				 .irq = true,
+				 .event_fd = eventfd(0, EFD_NONBLOCK)};
+	struct cp_err err = {0};
+	struct rig rig = {.ops = cp_dma_find("model", &err)};
+	struct cp_dma_completion done;
+
+	(void)state;
+	for (unsigned i = 0; i < 3000; i++) {
+		assert_int_equal(rig.ops->open(&cfg, &rig.chan, &err), 0);
+		hand_in(&rig, 1, 1, CP_DMA_INTERRUPT, NULL);
+		rig.ops->issue_pending(rig.chan);
+		/* as its timer fires there is nothing left to look for */
+		while (!rig.ops->reap(rig.chan, &done, 1))
+			cp_cpu_relax();
+		rig_close(&rig);
+	}
+	close(cfg.event_fd);
+}
+
 enum { THREAD_RUNS = 2000 };
 
 static void *drive(void *arg)
@@ -302,6 +329,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(data_moves_when_asked, fake_clock,
 						real_clock),
 		cmocka_unit_test(one_eventfd_for_two),
+		cmocka_unit_test(close_ends_the_thread),
 		cmocka_unit_test(threads_share_a_device),
 	};
 
