@@ -107,6 +107,9 @@ struct cp_dma_traits {
 	const char *provenance; /* hardware, software, modelled: of the figures */
 	bool moves_data;	/* false: bytes are bytes_simulated, verify is refused */
 	bool irq;		/* can signal an eventfd */
+	/* Its transfers are done by threads, of this process or of the kernel, on CPUs
+	 * that submitters want too; not one that only passes on an interrupt. */
+	bool threads;
 };
 
 struct cp_dma_ops {
@@ -172,8 +175,8 @@ int cp_dma_usable(const struct cp_dma_ops *ops, const struct cp_dma_cfg *cfg,
 /* By the NAME of a spec; "auto" is the best usable engine that is real hardware, else sw;
  * it never picks one that moves no data. NULL with err (exit 2, nearest suggested). */
 const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err);
-/* The same for a channel that is about to be opened: auto takes an engine that has what cfg
- * asks (irq, the ring), and cfg->spec becomes that engine's name. */
+/* The same for a channel that is about to be opened: auto takes an engine that has what
+ * cfg asks (irq, the ring), and cfg->spec becomes that engine's name. */
 const struct cp_dma_ops *cp_dma_choose(struct cp_dma_cfg *cfg, struct cp_err *err);
 
 #endif
