@@ -107,6 +107,9 @@ struct cp_dma_traits {
 	const char *provenance; /* hardware, software, modelled: of the figures */
 	bool moves_data;	/* false: bytes are bytes_simulated, verify is refused */
 	bool irq;		/* can signal an eventfd */
+	/* Its transfers are done by threads, of this process or of the kernel, on CPUs
+	 * that submitters want too; not one that only passes on an interrupt. */
+	bool threads;
 };
 
 struct cp_dma_ops {

@@ -143,7 +143,10 @@ static const char *fault_describe(struct cp_dma_chan *chan)
 const struct cp_dma_ops cp_dma_fault_ops = {
 	.name = "fault",
 	.help = "another engine with errors made on purpose (fault:sw,error=1%,seed=7)",
-	.traits = {.provenance = "software", .moves_data = true, .irq = true},
+	.traits = {.provenance = "software",
+		   .moves_data = true,
+		   .irq = true,
+		   .threads = true},
 	.probe = fault_probe,
 	.usable = fault_usable,
 	.check = fault_check,

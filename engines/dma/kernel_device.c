@@ -205,4 +205,6 @@ void kernel_traits(const char *spec, struct cp_dma_traits *ret_traits)
 	ret_traits->provenance =
 		info.features & CP_DMADEV_HARDWARE ? "hardware" : "software";
 	ret_traits->irq = info.features & CP_DMADEV_EVENTFD;
+	/* software channels: threads of the kernel that copy */
+	ret_traits->threads = !(info.features & CP_DMADEV_HARDWARE);
 }

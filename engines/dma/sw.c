@@ -257,7 +257,10 @@ static const char *sw_describe(struct cp_dma_chan *chan)
 const struct cp_dma_ops cp_dma_sw_ops = {
 	.name = "sw",
 	.help = "helper threads behind a descriptor ring (threads=N, ring=N)",
-	.traits = {.provenance = "software", .moves_data = true, .irq = true},
+	.traits = {.provenance = "software",
+		   .moves_data = true,
+		   .irq = true,
+		   .threads = true},
 	.probe = sw_probe,
 	.check = sw_check,
 	.open = sw_open,

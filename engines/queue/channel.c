@@ -61,7 +61,7 @@ static int open_channel(struct cp_dev *dev, struct cp_hctx *hctx, int submitter,
 {
 	const struct cp_topo *topo = dev->cfg.topo;
 	int node = cp_dev_chan_node(dev, hctx->nr_chans, submitter);
-	int pick = pick_cpu(dev, node, submitter);
+	int pick = dev->traits.threads ? pick_cpu(dev, node, submitter) : -1;
 	struct cp_dma_cfg cfg = {
 		.spec = dev->arm.dma,
 		.ring = dev->arm.queue_depth,
@@ -85,7 +85,7 @@ static int open_channel(struct cp_dev *dev, struct cp_hctx *hctx, int submitter,
 	hctx->nr_chans++;
 	if (pick >= 0)
 		dev->cpu_taken[pick] = true;
-	else if (!dev->simulated)
+	else if (dev->traits.threads)
 		dev->crowded = true;
 	return 0;
 }

@@ -29,8 +29,9 @@ void cp_sub_ring(struct cp_sub *sub)
 {
 	struct cp_hctx *hctx = sub->hctx;
 
-	if (!hctx->chan)
+	if (!sub->ring_due)
 		return;
+	sub->ring_due = false;
 	cp_hctx_lock(hctx);
 	ring_all(sub->dev, hctx);
 	cp_hctx_unlock(hctx);

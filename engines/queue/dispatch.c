@@ -63,8 +63,8 @@ static int submit_two(struct cp_dev *dev, struct cp_dma_chan *chan, struct cp_io
 	return rc;
 }
 
-/* The common case, one segment on one node and room in the ring, without the loops of
- * cp_io_offload(). Called with the queue locked. */
+/* The common case, one segment on one node and room in the ring that nobody waits for,
+ * without the loops of cp_io_offload(). Called with the queue locked. */
 static inline __attribute__((always_inline)) bool
 offload_one(struct cp_dev *dev, struct cp_hctx *hctx, struct cp_io *io)
 {
@@ -72,7 +72,7 @@ offload_one(struct cp_dev *dev, struct cp_hctx *hctx, struct cp_io *io)
 	unsigned flags = dev->irq ? CP_DMA_INTERRUPT : 0;
 
 	if (io->bytes > dev->segment || io->bytes > cp_dev_node_run(dev, io->offset) ||
-	    io->marks)
+	    io->marks || hctx->room.head)
 		return false;
 	int rc = dev->dma->submit_one(hctx->chans[c], io->dir, dev->far + io->offset,
 				      io->near, (size_t)io->bytes, flags, io);
@@ -99,7 +99,7 @@ static __attribute__((noinline)) void dispatch_slow(struct cp_sub *sub, struct c
 		cp_io_offload(sub, io, route);
 }
 
-/* Transactions given to a channel that are not in the proof yet. */
+/* Transactions given to a channel that are neither in the proof nor in ring_due yet. */
 static inline __attribute__((always_inline)) unsigned dispatch_one(struct cp_sub *sub,
 								   struct cp_io *io)
 {
@@ -183,6 +183,7 @@ void cp_io_dispatch_apart(struct cp_sub *sub, struct cp_io *io, unsigned behind)
 		done_now(sub, io);
 		return;
 	}
+	sub->ring_due = true;
 	cp_io_dispatch_one(sub, io);
 }
 
@@ -201,6 +202,7 @@ void cp_io_dispatch(struct cp_sub *sub, struct cp_io *const *ios, unsigned n)
 		requests++;
 		transactions += dispatch_one(sub, io);
 	}
+	sub->ring_due |= transactions > 0;
 	if (!sub->measuring)
 		return;
 	sub->proof.queue.requests += requests;

@@ -38,9 +38,21 @@ static_assert(!(sizeof(struct cp_route) & (sizeof(struct cp_route) - 1)), "see u
 /* Of a device's measuring window; see measure.c. */
 enum { WINDOW_WAITING, WINDOW_OPEN, WINDOW_CLOSED };
 
+/* Submitters of a hardware queue that wait for something of it, first come first served
+ * (turn.c). Under its lock. */
+struct cp_waiter {
+	struct cp_waiter *next;
+	struct cp_sub *sub;
+	bool waits;
+};
+
+struct cp_waiters {
+	struct cp_waiter *head, *tail; /* head NULL: nobody */
+};
+
 struct cp_hctx {
-	/* Guards chan, the tags and the done rings of this queue's submitters when
-	 * shared. */
+	/* Guards chan, the tags, who waits, and the done rings of this queue's submitters
+	 * when shared. */
 	pthread_mutex_t lock;
 	bool shared;
 	struct cp_dma_chan *chan; /* chans[0]; NULL: CPU only */
@@ -63,6 +75,10 @@ struct cp_hctx {
 	unsigned reaped[CP_HCTX_CHANS_MAX];
 	unsigned progress; /* completions reaped so far: has anything happened since I
 			      looked? */
+	/* The first has the turn: it alone prepares. Empty: there was room for all. */
+	struct cp_waiters room;
+	struct cp_waiters starved; /* below their share: the next free tags are theirs */
+	unsigned nr_subs;
 };
 
 /* Bytes up to `end`, from the end of the one before, belong to chans[chan]. */
@@ -159,6 +175,7 @@ struct cp_sub {
 	unsigned nr_fua;	       /* of those in flight */
 	struct cp_plug plug;
 	unsigned seen_progress; /* of the hctx */
+	bool ring_due;		/* something may be submitted that no doorbell covers */
 	uint64_t batch_ticks;	/* when the first of the staged was handed in */
 	struct cp_io **staged;
 
@@ -186,6 +203,8 @@ struct cp_sub {
 	uint64_t bytes_moved, bytes_offloaded; /* also of I/Os that failed half way */
 	struct cp_proof proof;
 	struct cp_phases phases;
+	struct cp_waiter room, tag;
+	pthread_cond_t turn; /* signalled when room is the first */
 	struct cp_hist lat;
 };
 
@@ -306,10 +325,32 @@ unsigned cp_hctx_take(struct cp_sub *sub, struct cp_io **ret_done, unsigned max,
 /* All its transactions have completed: the I/O, or the I/Os of the request, are done. */
 void cp_io_finish(struct cp_io *io);
 
-/* Lock, ring, unlock; notes when for the I/O that is looked at. */
+/* Lock, ring, unlock, where this submitter has submitted anything since; notes when for
+ * the I/O that is looked at. What others have submitted is theirs to ring for. */
 void cp_sub_ring(struct cp_sub *sub);
 /* Wait until the channel has made progress, as the completion mode says. */
 void cp_sub_wait(struct cp_sub *sub);
+
+/*
+ * turn.c: who shares a hardware queue is served in the order of coming. Locked.
+ *
+ * Room in the rings: who finds one full, or others waiting, sleeps behind them until it
+ * has the turn, and keeps that for the whole request, so that none is in there by half
+ * for want of the rest. Never with ring_full cpu, where nobody waits.
+ */
+static inline bool cp_turn_due(const struct cp_hctx *hctx, const struct cp_sub *sub)
+{
+	return hctx->room.head && hctx->room.head != &sub->room;
+}
+/* Returns with the turn; the lock is dropped while others have it. */
+void cp_turn_take(struct cp_sub *sub);
+/* To the next. Without it: nothing. */
+void cp_turn_pass(struct cp_sub *sub);
+/* A tag for this submitter? Free ones are kept for those who were refused while they held
+ * less than an equal share of all. */
+bool cp_tag_may(struct cp_sub *sub);
+/* It will not ask again. Not locked. */
+void cp_tag_give_up(struct cp_sub *sub);
 
 /* barrier.c: bytes durable before and behind */
 /* All that this submitter has in flight, but for the last `but`, is in its done ring. */

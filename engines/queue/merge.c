@@ -91,6 +91,7 @@ static void dispatch_held(struct cp_sub *sub)
 	unsigned nr = plug->nr;
 
 	plug->nr = 0; /* the dispatch may wait, and must not find it again */
+	sub->ring_due = true;
 	if (nr == 1)
 		cp_io_dispatch_one(sub, plug->head);
 	else if (nr)

@@ -115,6 +115,8 @@ static int transact(struct cp_sub *sub, unsigned c, struct cp_io *io, void *far,
 	unsigned flags = dev->irq ? CP_DMA_INTERRUPT : 0;
 
 	for (;;) {
+		if (cp_turn_due(hctx, sub))
+			cp_turn_take(sub);
 		int rc = dev->dma->prep_memcpy_sg(hctx->chans[c], io->dir, far, sg, nr_sg,
 						  flags, io);
 
@@ -122,6 +124,7 @@ static int transact(struct cp_sub *sub, unsigned c, struct cp_io *io, void *far,
 			break;
 		if (rc != -EAGAIN || dev->ring_full_cpu)
 			return rc;
+		cp_turn_take(sub);
 		wait_for_room(sub);
 	}
 	hctx->submitted[c]++;
@@ -155,6 +158,7 @@ static uint64_t offload(struct cp_sub *sub, struct cp_io *io, uint64_t end, int 
 		}
 		at += len;
 	}
+	cp_turn_pass(sub);
 	return at;
 }
 
@@ -248,6 +252,7 @@ void cp_io_offload(struct cp_sub *sub, struct cp_io *io, const struct cp_route *
 	uint64_t end = share_from(dev, io);
 	int rc;
 
+	sub->ring_due = true;
 	cp_hctx_lock(hctx);
 	/* Our own piece: without it another submitter that reaps could see the I/O
 	 * finished between two of its transactions. */
@@ -298,6 +303,7 @@ void cp_io_offload_merged(struct cp_sub *sub, struct cp_io *head,
 	struct cp_dev *dev = sub->dev;
 	struct cp_hctx *hctx = sub->hctx;
 
+	sub->ring_due = true;
 	cp_hctx_lock(hctx);
 	head->pieces = 1;
 	head->marks |= CP_IO_CHAIN;
@@ -306,6 +312,7 @@ void cp_io_offload_merged(struct cp_sub *sub, struct cp_io *head,
 	int rc = transact(sub, cp_hctx_chan(dev, hctx, head->offset), head,
 			  dev->far + head->offset, sg, nr_sg);
 
+	cp_turn_pass(sub);
 	if (rc) {
 		head->marks &= (uint8_t)~CP_IO_CHAIN;
 		cp_hctx_ring(dev, hctx);

@@ -33,7 +33,8 @@
  * one transaction or more on either side of it.
  *
  * Threading: a submitter belongs to the thread that opened it. Submitters of one hardware
- * queue share its channel under the queue's lock.
+ * queue share its channel under the queue's lock, and wait for room in its ring in the
+ * order of coming, asleep whatever the completion mode, until it is their turn.
  *
  * Measuring: nothing is counted until cp_sub_measure_begin(); I/Os that finish after it
  * count, latency only of those also handed in after it. With cfg.timed counting starts
@@ -170,7 +171,9 @@ void cp_sub_drain(struct cp_sub *sub);
 /* bio: the whole I/O. */
 void cp_sub_bio(struct cp_sub *sub, struct cp_io *io);
 
-/* mq: 0 staged, -EBUSY when queue_depth tags are out (commit and reap first). */
+/* mq: 0 staged, -EBUSY when queue_depth tags are out (commit and reap first). Whoever was
+ * refused while it held less than an equal share of them has the next free one, in the
+ * order of refusal, which stays free until it asks again, drains or closes. */
 int cp_sub_queue(struct cp_sub *sub, struct cp_io *io);
 /* What is staged; valid until the commit. */
 unsigned cp_sub_staged(struct cp_sub *sub, struct cp_io ***ret_staged);

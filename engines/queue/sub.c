@@ -45,12 +45,13 @@ void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
 	cp_io_account(sub, &io, 1, cp_sub_stamp(sub));
 }
 
-static bool take_tag(struct cp_hctx *hctx, struct cp_io *io)
+static bool take_tag(struct cp_sub *sub, struct cp_io *io)
 {
-	bool got;
+	struct cp_hctx *hctx = sub->hctx;
 
 	cp_hctx_lock(hctx);
-	got = hctx->nr_free > 0;
+	bool got = cp_tag_may(sub);
+
 	if (got)
 		io->tag = hctx->free_tags[--hctx->nr_free];
 	cp_hctx_unlock(hctx);
@@ -69,7 +70,7 @@ static __attribute__((noinline)) int queue_slow(struct cp_sub *sub, struct cp_io
 	cp_sub_watch(sub);
 	if (sub->nr_staged + sub->in_flight >= sub->cap)
 		return -EBUSY;
-	if (sub->hctx->tagged && !take_tag(sub->hctx, io))
+	if (sub->hctx->tagged && !take_tag(sub, io))
 		return -EBUSY;
 	if (!sub->nr_staged)
 		sub->batch_ticks = cp_ticks();
@@ -317,6 +318,28 @@ static void drop_sub(struct cp_dev *dev, const struct cp_sub *sub)
 	pthread_mutex_unlock(&dev->lock);
 }
 
+static void join_hctx(struct cp_sub *sub)
+{
+	struct cp_hctx *hctx = sub->hctx;
+
+	sub->room.sub = sub;
+	sub->tag.sub = sub;
+	if (!hctx)
+		return;
+	cp_hctx_lock(hctx);
+	hctx->nr_subs++;
+	cp_hctx_unlock(hctx);
+}
+
+static void leave_hctx(struct cp_hctx *hctx)
+{
+	if (!hctx)
+		return;
+	cp_hctx_lock(hctx);
+	hctx->nr_subs--;
+	cp_hctx_unlock(hctx);
+}
+
 int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err)
 {
 	struct cp_sub *sub = aligned_alloc(64, (sizeof(*sub) + 63) / 64 * 64);
@@ -329,6 +352,7 @@ int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err)
 	sub->dev = dev;
 	cp_hist_reset(&sub->lat);
 	cp_phases_reset(&sub->phases);
+	pthread_cond_init(&sub->turn, NULL);
 	pthread_getcpuclockid(pthread_self(), &sub->cpu_clock);
 	/* Room for as many as fio may hand in, and one flush. */
 	if (sub_alloc(sub, dev->cfg.iodepth + 1) != 0) {
@@ -348,10 +372,12 @@ int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err)
 		cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "out of memory");
 		goto out_free;
 	}
+	join_hctx(sub);
 	*ret_sub = sub;
 	return 0;
 
 out_free:
+	pthread_cond_destroy(&sub->turn);
 	free(sub->staged);
 	free(sub->done);
 	free(sub);
@@ -366,6 +392,7 @@ unsigned cp_sub_staged(struct cp_sub *sub, struct cp_io ***ret_staged)
 
 void cp_sub_drain(struct cp_sub *sub)
 {
+	cp_tag_give_up(sub);
 	while (sub->in_flight || sub->nr_staged) {
 		struct cp_io *done[32];
 
@@ -379,6 +406,8 @@ void cp_sub_close(struct cp_sub *sub)
 		return;
 	cp_sub_drain(sub);
 	drop_sub(sub->dev, sub);
+	leave_hctx(sub->hctx);
+	pthread_cond_destroy(&sub->turn);
 	free(sub->staged);
 	free(sub->done);
 	free(sub);

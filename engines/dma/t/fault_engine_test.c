@@ -128,11 +128,11 @@ static void wrapped_engine_shows_through(void **state)
 {
 	static const struct {
 		const char *spec, *provenance, *name;
-		bool moves_data, irq;
+		bool moves_data, irq, threads;
 	} cases[] = {
-		{"fault:null,error=1%", "modelled", "fault/null", false, false},
-		{"fault:null,delay=1us", "modelled", "fault/null", false, false},
-		{"fault:sw,threads=2", "software", "fault/sw/memcpy", true, true},
+		{"fault:null,error=1%", "modelled", "fault/null", false, false, false},
+		{"fault:null,delay=1us", "modelled", "fault/null", false, false, false},
+		{"fault:sw,threads=2", "software", "fault/sw/memcpy", true, true, true},
 	};
 
 	(void)state;
@@ -142,6 +142,7 @@ static void wrapped_engine_shows_through(void **state)
 		assert_string_equal(rig.traits.provenance, cases[i].provenance);
 		assert_int_equal(rig.traits.moves_data, cases[i].moves_data);
 		assert_int_equal(rig.traits.irq, cases[i].irq);
+		assert_int_equal(rig.traits.threads, cases[i].threads);
 		assert_string_equal(rig.ops->describe(rig.chan), cases[i].name);
 		rig_close(&rig);
 	}

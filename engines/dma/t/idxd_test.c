@@ -307,6 +307,7 @@ static void channels_say_what_they_are(void **state)
 		assert_int_equal(rig.ops->wait(rig.chan, 0), -ENOSYS);
 		assert_string_equal(rig.traits.provenance, "hardware");
 		assert_true(rig.traits.moves_data && !rig.traits.irq);
+		assert_false(rig.traits.threads);
 		rig_close(&rig);
 	}
 }

@@ -225,6 +225,7 @@ static void label_is_the_modules(void **state)
 		assert_string_equal(traits.provenance,
 				    hardware ? "hardware" : "software");
 		assert_true(traits.moves_data && traits.irq);
+		assert_int_equal(traits.threads, !hardware);
 		assert_string_equal(cp_dma_find("auto", &err)->name,
 				    hardware ? "kernel" : "sw");
 		cp_dma_hardware_names(names, sizeof(names));

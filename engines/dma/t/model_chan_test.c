@@ -181,6 +181,7 @@ static void data_moves_when_asked(void **state)
 
 		assert_string_equal(rig.traits.provenance, "modelled");
 		assert_int_equal(rig.traits.moves_data, cases[i].moves);
+		assert_false(rig.traits.threads);
 		assert_string_equal(rig.ops->describe(rig.chan), cases[i].name);
 		rig_submit(&rig, CP_DIR_WRITE, to + 1, from, 3, 0, NULL);
 		rig.ops->issue_pending(rig.chan);

@@ -178,7 +178,10 @@ static void engine_close(struct cp_dma_chan *chan)
 
 static const struct cp_dma_ops recorder = {
 	.name = "recorder",
-	.traits = {.provenance = "software", .moves_data = true, .irq = true},
+	.traits = {.provenance = "software",
+		   .moves_data = true,
+		   .irq = true,
+		   .threads = true},
 	.probe = engine_probe,
 	.check = engine_check,
 	.open = engine_open,
