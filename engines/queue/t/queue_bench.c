@@ -114,10 +114,6 @@ int main(void)
 
 	if (cp_topo_load(NULL, &topo, &err) != 0)
 		die(&err);
-	if (getenv("ONLY16")) {
-		measure("x16", true, 16, 4096, false, 0);
-		return 0;
-	}
 	measure("bio, 1 byte", false, 1, 1, false, 0);
 	measure("bio, 4k memcpy (in cache)", false, 1, 4096, false, 0);
 	measure("mq + null, batch 1", true, 1, 4096, false, 0);
