@@ -65,6 +65,7 @@ struct cp_proof {
 		uint64_t transactions; /* given to a channel */
 		uint64_t split;	       /* I/Os above 128 segments, of several */
 		uint64_t crossed; /* I/Os over a border between NUMA nodes, likewise */
+		uint64_t timed;	  /* I/Os that the dma_*_ns_mean are means of */
 	} queue;
 	uint64_t bytes_split; /* part of bytes_cpu: the CPU's share by split_pct */
 	uint64_t errors;

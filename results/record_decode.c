@@ -185,6 +185,7 @@ int cp_proof_decode(const struct cp_json_in *in, enum cp_json_need need,
 		{&queue, "transactions", &proof->queue.transactions, CP_JSON_OPTIONAL},
 		{&queue, "split", &proof->queue.split, CP_JSON_OPTIONAL},
 		{&queue, "crossed", &proof->queue.crossed, CP_JSON_OPTIONAL},
+		{&queue, "timed", &proof->queue.timed, CP_JSON_OPTIONAL},
 		{in, "bytes_split", &proof->bytes_split, CP_JSON_OPTIONAL},
 	};
 	/* 2^56 bytes are more than any sample moves, and their sums cannot overflow. */

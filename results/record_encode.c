@@ -101,6 +101,7 @@ int cp_proof_encode(const struct cp_json_out *out, const struct cp_proof *proof)
 	put(&queue, "transactions", proof->queue.transactions, &rc);
 	put(&queue, "split", proof->queue.split, &rc);
 	put(&queue, "crossed", proof->queue.crossed, &rc);
+	put(&queue, "timed", proof->queue.timed, &rc);
 	put(out, "bytes_split", proof->bytes_split, &rc);
 	put(out, "errors", proof->errors, &rc);
 	if (!rc)

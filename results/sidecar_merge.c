@@ -266,6 +266,7 @@ static int fill_record(const struct merge *merge, struct cp_record *record,
 			(double)merge->phase_ns[i] / (double)merge->phase_ios;
 	record->has_proof = true;
 	record->proof = merge->proof;
+	record->proof.queue.timed = merge->phase_ios;
 	record->provenance = merge->first.provenance;
 	return 0;
 }

@@ -110,6 +110,7 @@ static void put_header(struct export *export)
 					    "proof_transactions",
 					    "proof_split",
 					    "proof_crossed",
+					    "proof_timed",
 					    "proof_bytes_split",
 					    "proof_errors",
 					    "proof_verify",
@@ -139,21 +140,14 @@ static void put_proof(struct export *export, const struct cp_record *record)
 {
 	const struct cp_proof *proof = &record->proof;
 	const uint64_t counters[] = {
-		proof->bytes_cpu,
-		proof->bytes_dma,
-		proof->bytes_simulated,
-		proof->bytes_fallback,
-		proof->fallback.no_channel,
-		proof->fallback.ring_full,
-		proof->fallback.error,
-		proof->fallback.too_many_segments,
-		proof->queue.requests,
-		proof->queue.merged,
-		proof->queue.transactions,
-		proof->queue.split,
-		proof->queue.crossed,
-		proof->bytes_split,
-		proof->errors,
+		proof->bytes_cpu,	    proof->bytes_dma,
+		proof->bytes_simulated,	    proof->bytes_fallback,
+		proof->fallback.no_channel, proof->fallback.ring_full,
+		proof->fallback.error,	    proof->fallback.too_many_segments,
+		proof->queue.requests,	    proof->queue.merged,
+		proof->queue.transactions,  proof->queue.split,
+		proof->queue.crossed,	    proof->queue.timed,
+		proof->bytes_split,	    proof->errors,
 	};
 	const size_t nr = sizeof(counters) / sizeof(counters[0]);
 

@@ -129,7 +129,7 @@ static void test_key_order(void **state)
 		"\"proof\":{\"bytes_cpu\":1048576,\"bytes_dma\":0,\"bytes_simulated\":0,"
 		"\"bytes_fallback\":0,\"fallback\":{\"no_channel\":0,\"ring_full\":7,"
 		"\"error\":0,\"too_many_segments\":0},\"queue\":{\"requests\":0,"
-		"\"merged\":3,\"transactions\":0,\"split\":0,\"crossed\":4},"
+		"\"merged\":3,\"transactions\":0,\"split\":0,\"crossed\":4,\"timed\":0},"
 		"\"bytes_split\":5,\"errors\":0,\"verify\":\"off\","
 		"\"effective_iodepth\":1",
 		"\"perf\":null"};
