@@ -323,7 +323,6 @@ static struct sums read_log(struct job *jobs)
 	while (getline(&line, &size, file) > 0) {
 		if (line[0] != '#' && !replay(jobs, line, &sums))
 			fail_msg("the log has a transaction of no I/O: %s", line);
-
 	}
 	free(line);
 	fclose(file);
