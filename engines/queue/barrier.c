@@ -19,13 +19,18 @@ void cp_sub_quiesce(struct cp_sub *sub, unsigned but)
 {
 	struct cp_hctx *hctx = sub->hctx;
 
-	while (nr_done(sub) != sub->in_flight - but) {
+	unsigned all = sub->in_flight - but;
+
+	while (nr_done(sub) != all) {
 		cp_hctx_lock(hctx);
 		cp_hctx_ring(sub->dev, hctx);
 		unsigned n = hctx->chan ? cp_hctx_reap(sub) : 0;
 
 		cp_hctx_unlock(hctx);
-		if (!n)
+		/* Again, behind the reap, which has taken note of all progress so far:
+		 * of the last of ours too, where another submitter found it before we
+		 * had the lock. Nothing would end a wait for it. */
+		if (!n && nr_done(sub) != all)
 			cp_sub_wait(sub);
 	}
 }

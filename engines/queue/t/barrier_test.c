@@ -4,6 +4,7 @@
  * when it fails. The media's sync is replaced by one that notes its ranges and looks at
  * the bytes.
  */
+#include "engines/queue/t/recorder.h"
 #include "engines/queue/t/rig.h"
 
 #include "engines/queue/internal.h"
@@ -232,13 +233,63 @@ static void flushed_before(void **state)
 	rig_close(&rig);
 }
 
+/* Another submitter of the queue. It reaps in our doorbell, where we hold the lock: as if
+ * it had been there just before we took it. */
+static struct cp_sub *other;
+static unsigned nr_waits;
+
+static void ring_and_lose(struct cp_dma_chan *chan)
+{
+	engine_ring(chan);
+	assert_int_equal(cp_hctx_reap(other), 1);
+}
+
+static int count_wait(struct cp_dma_chan *chan, uint64_t timeout_ns)
+{
+	nr_waits++;
+	return engine_wait(chan, timeout_ns);
+}
+
+/* Description: a preflush or sync does not sleep for a completion that another submitter
+ * has found between its look at the done ring and its own reap. */
+static void nothing_to_wait_for(void **state)
+{
+	struct cp_dev_cfg cfg = config("queue_mode=mq path=dma dma=sw completion=irq "
+				       "q_per_node=1");
+	struct cp_dma_ops losing = recorder;
+	struct cp_io sync = {.sync = true}, *done[2];
+	struct cp_err err;
+
+	(void)state;
+	losing.issue_pending = ring_and_lose;
+	losing.wait = count_wait;
+	cfg.jobs = 2;
+	cfg.dma = &losing;
+	memset(&engine, 0, sizeof(engine));
+	struct rig rig = rig_open(&cfg);
+
+	assert_int_equal(cp_sub_open(rig.dev, &other, &err), 0);
+	assert_ptr_equal(other->hctx, rig.sub->hctx);
+	nr_waits = 0;
+	ios[0] = (struct cp_io){.near = near[0], .bytes = BS};
+	assert_int_equal(cp_sub_queue(rig.sub, &ios[0]), 0);
+	assert_int_equal(cp_sub_queue(rig.sub, &sync), 0);
+	cp_sub_commit(rig.sub);
+	assert_int_equal(nr_waits, 0);
+	assert_int_equal(cp_sub_reap(rig.sub, 2, 2, done), 2);
+	assert_ptr_equal(done[0], &ios[0]);
+	assert_ptr_equal(done[1], &sync);
+	assert_int_equal(nr_waits, 0);
+	cp_sub_close(other);
+	rig_close(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(asked_in_order),
-		cmocka_unit_test(reads),
-		cmocka_unit_test(not_durable),
-		cmocka_unit_test(flushed_before),
+		cmocka_unit_test(asked_in_order),      cmocka_unit_test(reads),
+		cmocka_unit_test(not_durable),	       cmocka_unit_test(flushed_before),
+		cmocka_unit_test(nothing_to_wait_for),
 	};
 	struct cp_err err;
 
