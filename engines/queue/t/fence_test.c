@@ -18,8 +18,8 @@
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 
-/* n NT store; w CLWB, o CLFLUSHOPT, f CLFLUSH; s SFENCE, m MFENCE. A row of the same is
- * one. */
+/* n NT store; w CLWB, o CLFLUSHOPT, f CLFLUSH; s SFENCE, m MFENCE, l LFENCE. A row of the
+ * same is one. */
 static char trace[32];
 static unsigned nr_trace;
 
@@ -54,7 +54,11 @@ static char letter_of(const unsigned char *p)
 	unsigned op = p[2] >> 3 & 7;
 
 	if (!memory)
-		return word ? 0 : p[2] == 0xf8 ? 's' : p[2] == 0xf0 ? 'm' : 0;
+		return word	      ? 0
+		       : p[2] == 0xf8 ? 's'
+		       : p[2] == 0xf0 ? 'm'
+		       : p[2] == 0xe8 ? 'l'
+				      : 0;
 	if (word)
 		return op == 6 ? 'w' : op == 7 ? 'o' : 0;
 	return op == 7 ? 'f' : 0;
@@ -165,8 +169,9 @@ static const struct sequence {
 	 "f"},
 	{"copy=memcpy fence=sfence", "wb", false, true, 0, CP_DIR_WRITE, "s"},
 	{"copy=memcpy persist=auto", "wb", false, true, 0, CP_DIR_READ, ""},
+	/* what an engine wrote: no line is flushed before the loads that saw it done */
 	{"queue_mode=mq path=dma dma=sw persist=auto", "wb", true, true, 0, CP_DIR_WRITE,
-	 "*s"},
+	 "l*s"},
 	/* the kernel's own fence is the last, or one stands behind it */
 	{"copy=nt persist=auto", "wb", false, true, 0, CP_DIR_WRITE, "ns"},
 	{"copy=nt persist=auto queue_mode=mq", "wb", true, true, 0, CP_DIR_WRITE, "ns"},
