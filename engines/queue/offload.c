@@ -162,16 +162,18 @@ static uint64_t offload(struct cp_sub *sub, struct cp_io *io, uint64_t end, int 
 	return at;
 }
 
-/* What became of the I/O's pieces: for the segments, for the nodes, or neither. */
-static void count_pieces(struct cp_sub *sub, const struct cp_io *io, uint64_t end)
+/* What became of the I/O's pieces, planned up to `end` and taken by channels up to
+ * `taken`: several for the segments, for the nodes, or neither. */
+static void count_pieces(struct cp_sub *sub, const struct cp_io *io, uint64_t end,
+			 uint64_t taken)
 {
 	const struct cp_dev *dev = sub->dev;
 	bool crossed = false, split = false;
 
-	for (uint64_t at = 0, len; at < end; at += len) {
+	for (uint64_t at = 0, len; at < taken; at += len) {
 		len = piece_bytes(dev, io, at, end);
-		if (len == end - at)
-			break;
+		if (at + len == taken)
+			break; /* no transaction behind it */
 		if (len == cp_dev_node_run(dev, io->offset + at))
 			crossed = true;
 		else
@@ -261,15 +263,20 @@ void cp_io_offload(struct cp_sub *sub, struct cp_io *io, const struct cp_route *
 
 	cp_phases_prepared(sub, io);
 	if (sub->measuring)
-		count_pieces(sub, io, end);
+		count_pieces(sub, io, end, from);
 	if (from < io->bytes) {
 		io->fallback_bytes = end - from;
 		io->split_bytes = io->bytes - end;
 		if (rc)
 			count_fallback(sub, io, end, rc);
 		cp_hctx_ring(dev, hctx);
-		cp_phases_rung(sub);
+		/* The CPU's part keeps the submitter as its doorbells do: it is in
+		 * `submit`, not in the time that only the engine takes. Of an I/O before
+		 * this one in the batch the doorbell alone. */
+		if (!(io->marks & CP_IO_TIMED))
+			cp_phases_rung(sub);
 		copy_end(sub, io, route, from);
+		cp_phases_rung(sub);
 	}
 	if (--io->pieces == 0)
 		cp_io_finish(io);

@@ -141,6 +141,7 @@ static void test_refused(void **state)
 		{"dma=sw", 0, 7, -EAGAIN, 0, 0, 0, 0, 0},
 		{"dma=sw completion=irq", 3, 2, -EAGAIN, 0, 0, 0, 0, 0},
 		{"dma=sw", 0, 1, -EIO, BYTES, 0, 0, 1, 0},
+		{"dma=sw", 1, 1, -EINVAL, BYTES - 65536, 0, 0, 1, 0},
 		{"dma=sw", 3, 1, -EINVAL, BYTES - 196608, 0, 0, 1, 0},
 		{"dma=sw ring_full=cpu", 0, 1, -EAGAIN, BYTES, 0, 1, 0, 0},
 		{"dma=sw ring_full=cpu", 15, 1, -EAGAIN, 65536, 0, 1, 0, 0},
@@ -165,6 +166,9 @@ static void test_refused(void **state)
 			struct cp_proof proof = proof_of(&rig);
 
 			assert_int_equal(proof.bytes_fallback, cases[c].fallback);
+			/* of several transactions only where a channel took several */
+			assert_int_equal(proof.queue.transactions, script.nr);
+			assert_int_equal(proof.queue.split, script.nr > 1);
 			assert_int_equal(proof.bytes_split, cases[c].split);
 			assert_int_equal(proof.bytes_cpu, cpu);
 			assert_int_equal(proof.bytes_dma, BYTES - cpu);
