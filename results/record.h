@@ -45,7 +45,7 @@ enum cp_metric {
 	/* dma_*_ns_mean: where the latency of an offloaded I/O went; they add up to its
 	   lat */
 	CP_METRIC_DMA_PREPARE,	/* handed in until its descriptors are written */
-	CP_METRIC_DMA_SUBMIT,	/* the doorbell */
+	CP_METRIC_DMA_SUBMIT,	/* the doorbell, and the CPU's part by split_pct */
 	CP_METRIC_DMA_WAIT,	/* until its completion is found */
 	CP_METRIC_DMA_COMPLETE, /* until it is handed back */
 	CP_METRIC_NR,

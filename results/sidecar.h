@@ -32,7 +32,8 @@ struct cp_sidecar_job {
 	uint64_t dev_start_ns, dev_end_ns;
 	uint64_t dev_cpu_process_ns, dev_cpu_engine_ns;
 	/* Where the time of offloaded I/Os went, in sums over those that were looked at
-	 * (a sample of all: a stamp costs as much as a small I/O's phases). */
+	 * (a sample of all: a stamp costs as much as a small I/O's phases). submit: also
+	 * the CPU's own share of an I/O, by split_pct. */
 	struct {
 		uint64_t ios, prepare_ns, submit_ns, wait_ns, complete_ns;
 	} phases;

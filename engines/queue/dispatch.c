@@ -72,7 +72,7 @@ offload_one(struct cp_dev *dev, struct cp_hctx *hctx, struct cp_io *io)
 	unsigned flags = dev->irq ? CP_DMA_INTERRUPT : 0;
 
 	if (io->bytes > dev->segment || io->bytes > cp_dev_node_run(dev, io->offset) ||
-	    io->marks || hctx->room.head)
+	    hctx->room.head)
 		return false;
 	int rc = dev->dma->submit_one(hctx->chans[c], io->dir, dev->far + io->offset,
 				      io->near, (size_t)io->bytes, flags, io);
@@ -112,6 +112,8 @@ static inline __attribute__((always_inline)) unsigned dispatch_one(struct cp_sub
 		cp_hctx_lock(hctx);
 		taken = offload_one(dev, hctx, io);
 		cp_hctx_unlock(hctx);
+		if (__builtin_expect(io->marks, 0) && taken)
+			cp_phases_prepared(sub, io);
 	}
 	if (!taken)
 		dispatch_slow(sub, io, route);

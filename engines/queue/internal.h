@@ -159,6 +159,7 @@ struct cp_plug {
 /* The I/O whose phases are looked at, and the sums over those that were (phases.c). */
 struct cp_phases {
 	struct cp_io *io; /* NULL: none */
+	bool fresh;	  /* nothing was looked at since the reset */
 	unsigned commits; /* until the next one */
 	uint32_t seed;
 	/* Ticks, 0: not yet. found is written by whoever reaps, under the queue's lock,
