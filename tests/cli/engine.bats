@@ -122,7 +122,7 @@ merge() {
 
 @test "the phases of offloaded I/Os are in the sidecar" {
 	engine "$ASYNC" --rw=read --bs=64k --size=64m --iodepth=4 --path=dma --dma=sw
-	jq -e '.phase_ios > 4 and .phase_wait_ns > 0 and .phase_prepare_ns > 0' "$side"
+	jq -e '.phase_ios > 100 and .phase_wait_ns > 0 and .phase_prepare_ns > 0' "$side"
 }
 
 @test "crc32c verify passes with several jobs on one device" {
