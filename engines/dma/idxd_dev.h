@@ -32,6 +32,7 @@ struct idxd_wq {
 	bool pasid;	     /* the device shares the process's address space (SVA) */
 	bool first_version;  /* DSA 1.x; see idxd_port.batches */
 	bool cache_control;  /* IDXD_FLAG_CACHE_CONTROL is known */
+	bool readback;	     /* IDXD_FLAG_DEST_READBACK is known */
 	bool block_on_fault; /* IDXD_FLAG_BLOCK_ON_FAULT is allowed */
 	enum idxd_wq_state state;
 	enum idxd_wq_type type;

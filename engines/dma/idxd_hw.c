@@ -123,6 +123,7 @@ static void facts(struct accfg_device *device, struct accfg_wq *wq, struct idxd_
 		.first_version =
 			accfg_device_get_version(device) < ACCFG_DEVICE_VERSION_2,
 		.cache_control = (cap & IDXD_CAP_CACHE_MEM) != 0,
+		.readback = (cap & IDXD_CAP_READBACK) != 0,
 		.block_on_fault = accfg_wq_get_block_on_fault(wq) > 0,
 		.state = state_of(wq),
 		.type = type_of(wq),

@@ -113,7 +113,8 @@ static uint8_t wrong(const unsigned char *bytes, const struct idxd_emu_desc *des
 		     const struct idxd_wq *wq)
 {
 	uint32_t known = 0x4 | 0x8 | (desc->in_batch ? 0x1 : 0) |
-			 (wq->block_on_fault ? 0x2 : 0) | (wq->cache_control ? 0x100 : 0);
+			 (wq->block_on_fault ? 0x2 : 0) |
+			 (wq->cache_control ? 0x100 : 0) | (wq->readback ? 0x4000 : 0);
 
 	if (desc->op != 0x00 && desc->op != 0x03 && (desc->op != 0x01 || desc->in_batch))
 		return 0x10;
@@ -406,7 +407,9 @@ static int emu_list(struct idxd_wq *wqs, unsigned max, struct cp_err *err)
 {
 	unsigned nr = emu.nr_wqs < max ? emu.nr_wqs : max;
 
-	(void)err;
+	if (emu.absent)
+		return cp_err_set(err, CP_EXIT_INVALID, ENODEV,
+				  "no DSA device: it is emulated");
 	memcpy(wqs, emu.wqs, nr * sizeof(*wqs));
 	return (int)nr;
 }
@@ -479,6 +482,7 @@ static struct idxd_wq queue(const char *name, bool dedicated)
 		.device_enabled = true,
 		.pasid = true,
 		.cache_control = true,
+		.readback = true,
 		.state = IDXD_WQ_ENABLED,
 		.type = IDXD_WQ_USER,
 		.dedicated = dedicated,
@@ -505,6 +509,7 @@ struct idxd_emu *idxd_emu_start(void)
 	emu.wqs[2].max_transfer = 64;
 	emu.wqs[2].block_on_fault = true;
 	emu.wqs[2].cache_control = false;
+	emu.wqs[2].readback = false;
 	emu.nr_wqs = 3;
 	nr_held = 0;
 	atomic_store(&stopping, false);

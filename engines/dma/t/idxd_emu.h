@@ -61,6 +61,7 @@ struct idxd_emu {
 	bool no_portal; /* submission by write() */
 	int submit_rc;	/* each submission fails with it */
 	int open_rc;	/* each open fails with it */
+	bool absent;	/* no device is found */
 	/* any time */
 	_Atomic bool paused; /* takes no descriptors, so queues fill up */
 	/* with reorder: the move from this address is taken, and not yet done */
