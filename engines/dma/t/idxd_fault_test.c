@@ -29,7 +29,8 @@ static bool by_plan(void *arg, const struct idxd_emu_desc *desc, struct idxd_emu
 		return false;
 	plan->hits++;
 	*act = plan->act;
-	act->completed = act->result ? 0 : (uint32_t)(plan->addr - start);
+	if (!act->result)
+		act->completed = (uint32_t)(plan->addr - start);
 	act->fault_addr = plan->page ? plan->addr & ~4095UL : plan->addr;
 	return true;
 }
@@ -217,7 +218,7 @@ static void backward_move_starts_again(void **state)
 	struct rest rest = rest_make();
 	struct plan plan = {
 		.addr = byte_at(&rest, CP_DIR_READ, 0x03, SEG + 100),
-		.act = {.status = 0x03, .result = 1},
+		.act = {.status = 0x03, .completed = 777, .result = 1},
 		.times = 1,
 	};
 
