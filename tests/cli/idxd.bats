@@ -78,6 +78,25 @@ workload() {
 	grep -qE '^dma +idxd +usable, hardware' <<<"$output"
 }
 
+@test "probe and run say the same of a DSA work queue that cannot be used" {
+	local change why
+
+	for change in pasid_enabled=0 wq0.0/clients=1 wq0.0/state=disabled wq0.0/size=0 \
+		wq0.0/type=kernel state=disabled; do
+		why=$(in_world "$change" -- "$copypath" probe --json |
+			jq -r '.work_queues[] | select(.name == "wq0.0" and (.usable | not)).why')
+		[[ $why = "idxd: "* ]]
+		workload same idxd:/dev/dsa/wq0.0 8
+		run --separate-stderr in_world "$change" -- "$copypath" run --dry-run same.yaml
+		[ "$status" -eq 2 ]
+		[[ $stderr = *"'dma' is 'idxd:/dev/dsa/wq0.0': $why"* ]]
+	done
+	run in_world -- "$copypath" probe --json
+	jq -e '.work_queues | length == 2 and all(.usable and .state == "enabled" and
+		.type == "user" and .size == 16 and .node == 0 and .why == null)' <<<"$output"
+	jq -e '[.work_queues[].mode] == ["dedicated", "shared"]' <<<"$output"
+}
+
 # refused NAME SPEC DEPTH WHY CHANGE...
 refused() {
 	local name=$1 spec=$2 depth=$3 why=$4

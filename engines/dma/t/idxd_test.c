@@ -272,55 +272,6 @@ static void order_is_the_devices(void **state)
 	rig_close(&rig);
 }
 
-static bool fault_once(void *arg, const struct idxd_emu_desc *desc,
-		       struct idxd_emu_act *act)
-{
-	unsigned *left = arg;
-
-	if (!*left || desc->op != 0x03)
-		return false;
-	--*left;
-	*act = (struct idxd_emu_act){.status = 0x03, .fault_addr = desc->src};
-	return true;
-}
-
-/* Description: all stores to descriptors and records are ordered before a submission: the
- * first one of a channel, those of a doorbell, and what is sent again after a fault. */
-static void stores_are_ordered_before_submission(void **state)
-{
-	unsigned char far[64] = {0}, near[128] = {0};
-	struct cp_dma_sg sg[8];
-	unsigned faults = 1;
-
-	(void)state;
-	emu->strict_order = true;
-	struct rig rig = rig_open(SHARED, 8, false);
-
-	assert_int_equal(emu->counts.unordered, 0);
-	segments(sg, near, 8, 4, 4);
-	transact(&rig, CP_DIR_WRITE, far, sg, 1);
-	transact(&rig, CP_DIR_READ, far, sg, 8);
-	emu->script = fault_once;
-	emu->arg = &faults;
-	transact(&rig, CP_DIR_WRITE, far, sg, 1);
-	assert_int_equal(faults, 0);
-	assert_int_equal(emu->counts.taken, 5);
-	assert_int_equal(emu->counts.unordered, 0);
-	rig_close(&rig);
-}
-
-/* Description: descriptors go to one slot of the portal after the other, and from the
- * last to the first: none beside its page. */
-static void slots_go_round_the_page(void **state)
-{
-	static unsigned char page[3 * IDXD_PORTAL_BYTES];
-	struct idxd_port port = {.portal = page + IDXD_PORTAL_BYTES};
-
-	(void)state;
-	for (unsigned i = 0; i < 1000; i++)
-		assert_ptr_equal(idxd_port_slot(&port), port.portal + i % 64UL * 64);
-}
-
 /* Description: without a mapped portal descriptors go through write(), as no batch on a
  * device of the first version, where Linux refuses those, and in batches on later ones.
  */
@@ -593,8 +544,6 @@ int main(void)
 		emu_test(full_shared_queue_loses_nothing),
 		emu_test(fences_hold),
 		emu_test(order_is_the_devices),
-		emu_test(stores_are_ordered_before_submission),
-		cmocka_unit_test(slots_go_round_the_page),
 		emu_test(write_submits),
 		emu_test(failed_submission_is_aborted),
 		emu_test(channels_say_what_they_are),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Choosing a work queue, and what is said of one that cannot be used. */
+/* Choosing a work queue, what is said of one that cannot be used, and its portal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -291,6 +291,18 @@ static void threshold_is_the_limit(void **state)
 	assert_int_equal(idxd_wq_entries(&wq), 32);
 }
 
+/* Description: descriptors go to one slot of the portal after the other, and from the
+ * last to the first: none beside its page. */
+static void slots_go_round_the_page(void **state)
+{
+	static unsigned char page[3 * IDXD_PORTAL_BYTES];
+	struct idxd_port port = {.portal = page + IDXD_PORTAL_BYTES};
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++)
+		assert_ptr_equal(idxd_port_slot(&port), port.portal + i % 64UL * 64);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +312,7 @@ int main(void)
 		cmocka_unit_test(wrong_wishes_are_refused),
 		cmocka_unit_test(durable_writes_need_readback),
 		cmocka_unit_test(threshold_is_the_limit),
+		cmocka_unit_test(slots_go_round_the_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
