@@ -29,7 +29,10 @@ int cp_dev_persist_check(const struct cp_dev *dev, struct cp_err *err)
 
 enum cp_dma_durable cp_dev_durable(const struct cp_dev *dev)
 {
-	bool behind = dev->flush.active || dev->media.persistent;
+	/* a sync or fua of a file means something too, also where stores do not persist
+	 */
+	bool behind =
+		dev->flush.active || dev->media.persistent || dev->cfg.filename != NULL;
 
 	if (!dev->cfg.dir_used[CP_DIR_WRITE])
 		return CP_DMA_POSTED;

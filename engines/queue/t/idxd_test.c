@@ -115,16 +115,22 @@ static void durable_writes(void **state)
 	struct idxd_emu *emu = *state;
 	static const struct {
 		const char *persist;
-		bool readback;
+		bool readback, file;
 		const char *text; /* in proof.dma; NULL: refused */
 	} cases[] = {
-		{"auto", true, "(dedicated, readback)"},
-		{"auto", false, "(dedicated, no readback)"},
-		{"none", true, "(dedicated)"},
-		{"require", false, NULL},
+		{"auto", true, false, "(dedicated, readback)"},
+		{"auto", false, false, "(dedicated, no readback)"},
+		{"none", true, false, "(dedicated)"},
+		{"none", true, true, "(dedicated, readback)"},
+		{"require", false, false, NULL},
 	};
 	static unsigned char near[512];
+	char file[] = "/tmp/idxd_test.XXXXXX";
+	int fd = mkstemp(file);
 
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, MEDIA_BYTES), 0);
+	close(fd);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		char settings[128];
 
@@ -135,6 +141,10 @@ static void durable_writes(void **state)
 		struct cp_dev *dev = NULL;
 		struct cp_err err = {0};
 
+		if (cases[i].file) {
+			cfg.media = "file";
+			cfg.filename = file;
+		}
 		emu->wqs[0].readback = cases[i].readback;
 		if (!cases[i].text) {
 			assert_true(cp_dev_open(&cfg, &dev, &err) < 0);
@@ -152,6 +162,7 @@ static void durable_writes(void **state)
 			fail_msg("'%s' lacks '%s'", proof.dma, cases[i].text);
 		rig_close(&rig);
 	}
+	unlink(file);
 }
 
 /* Description: a device of which no queue can be used, or none that holds a ring that is
