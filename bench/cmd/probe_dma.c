@@ -4,6 +4,7 @@
 
 #include "engines/dma/channel.h"
 #include "engines/dma/found.h"
+#include "engines/dma/idxd_dev.h"
 
 /* The kernel's own channels are no engine: only a module reaches them. */
 static void add_driver(void *ctx, const struct cp_dma_driver *driver)
@@ -56,27 +57,45 @@ json_t *cp_probe_dma(void)
 	return list;
 }
 
-static void add_queue(void *ctx, const struct cp_dma_queue *queue)
+static const char *state_of(const struct idxd_wq *wq)
 {
-	json_t *list = ctx;
+	return wq->state == IDXD_WQ_ENABLED    ? "enabled"
+	       : wq->state == IDXD_WQ_DISABLED ? "disabled"
+					       : "unknown";
+}
 
-	json_array_append_new(
-		list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:b,s:o}", "name",
-				queue->name, "device", queue->device, "path", queue->path,
-				"state", queue->state, "type", queue->type, "mode",
-				queue->mode, "size",
-				queue->size < 0 ? json_null()
-						: json_integer((json_int_t)queue->size),
-				"node",
-				queue->node < 0 ? json_null() : json_integer(queue->node),
-				"usable", queue->usable, "why",
-				queue->usable ? json_null() : json_string(queue->why)));
+static const char *type_of(const struct idxd_wq *wq)
+{
+	return wq->type == IDXD_WQ_USER	    ? "user"
+	       : wq->type == IDXD_WQ_KERNEL ? "kernel"
+					    : "none";
+}
+
+/* As the engine sees it, and whether it would take it by its name. */
+static json_t *queue_json(const struct idxd_wq *wq)
+{
+	struct cp_dma_cfg any = {.node = -1, .cpu = -1};
+	struct cp_err err;
+	unsigned index;
+	bool usable = !idxd_wq_pick(wq, 1, wq->path, &any, NULL, &index, &err);
+
+	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:b,s:o}", "name", wq->name,
+			 "device", wq->device, "path", wq->path, "state", state_of(wq),
+			 "type", type_of(wq), "mode",
+			 wq->dedicated ? "dedicated" : "shared", "size",
+			 json_integer((json_int_t)wq->size), "node",
+			 wq->node < 0 ? json_null() : json_integer(wq->node), "usable",
+			 usable, "why", usable ? json_null() : json_string(err.msg));
 }
 
 json_t *cp_probe_work_queues(void)
 {
+	static struct idxd_wq wqs[IDXD_WQS_MAX];
 	json_t *list = json_array();
+	struct cp_err err;
+	int nr = idxd_source->list(wqs, IDXD_WQS_MAX, &err);
 
-	cp_dma_queues("", add_queue, list);
+	for (int i = 0; i < nr; i++)
+		json_array_append_new(list, queue_json(&wqs[i]));
 	return list;
 }

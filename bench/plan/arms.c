@@ -124,7 +124,8 @@ static int arm_check(struct cp_arm *arm, struct cp_err *err)
 					 .node = -1,
 					 .cpu = -1,
 					 .irq = !strcmp(arm->completion, "irq")};
-		const struct cp_dma_ops *dma = cp_dma_choose(&cfg, err);
+		struct cp_err passed;
+		const struct cp_dma_ops *dma = cp_dma_choose(&cfg, &passed, err);
 
 		if (!dma)
 			return -EINVAL;

@@ -73,6 +73,8 @@ struct cp_dma_completion {
 	size_t residue;
 };
 
+enum cp_dma_durable { CP_DMA_POSTED, CP_DMA_DURABLE_WANTED, CP_DMA_DURABLE_REQUIRED };
+
 struct cp_dma_cfg {
 	const char *spec; /* "sw:threads=1,ring=256" */
 	unsigned ring; /* transactions in flight wanted (queue_depth); a power of two is
@@ -96,6 +98,11 @@ struct cp_dma_cfg {
 	 * use. */
 	void *far;
 	size_t far_bytes;
+	/* Writes to the far side: when their completion is seen they have left whatever
+	 * the device posts them through, so that flushes and fences behind it hold.
+	 * WANTED: where it cannot be had describe() says so; REQUIRED: it is refused. Of
+	 * copies by a CPU it always holds. */
+	enum cp_dma_durable durable;
 	const char
 		*copy; /* kernel a software engine copies with ("auto", "memcpy", "nt") */
 };
@@ -121,7 +128,8 @@ struct cp_dma_ops {
 	 * it. */
 	int (*probe)(struct cp_err *err);
 	/* Could open() with this work now? As probe, and of the spec's own device and the
-	 * ring; nothing is held. Without the hook probe is what there is to say. */
+	 * ring; nothing is held. -ENODEV and -ENOENT: no such hardware, or not its
+	 * driver, is here at all. Without the hook probe is what there is to say. */
 	int (*usable)(const struct cp_dma_cfg *cfg, struct cp_err *err);
 	/* Check the spec's settings only (no resources): for plans. */
 	int (*check)(const char *spec, struct cp_err *err);
@@ -176,7 +184,10 @@ int cp_dma_usable(const struct cp_dma_ops *ops, const struct cp_dma_cfg *cfg,
  * it never picks one that moves no data. NULL with err (exit 2, nearest suggested). */
 const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err);
 /* The same for a channel that is about to be opened: auto takes an engine that has what
- * cfg asks (irq, the ring), and cfg->spec becomes that engine's name. */
-const struct cp_dma_ops *cp_dma_choose(struct cp_dma_cfg *cfg, struct cp_err *err);
+ * cfg asks (irq, durable), and cfg->spec becomes that engine's name. When that is sw, and
+ * hardware is here that it takes the place of, ret_passed->msg says what keeps that from
+ * use ("idxd: ..."); else it is empty. */
+const struct cp_dma_ops *cp_dma_choose(struct cp_dma_cfg *cfg, struct cp_err *ret_passed,
+				       struct cp_err *err);
 
 #endif

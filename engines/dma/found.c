@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Work queues and channels as sysfs shows them. */
+/* Channels of the kernel as sysfs shows them. */
 #include "engines/dma/found.h"
 
 #include <glob.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engines/base/units.h"
 
@@ -43,76 +43,6 @@ static int64_t read_number(const char *dir, const char *name)
 
 	read_line(dir, name, line, sizeof(line));
 	return cp_uint_parse(line, INT64_MAX, &value) ? -1 : (int64_t)value;
-}
-
-/* The first that holds, from what cannot be changed while it is enabled to what can. */
-static void judge(const char *root, const char *device_state, struct cp_dma_queue *queue)
-{
-	char path[PATH_MAX];
-
-	queue->why[0] = '\0';
-	snprintf(path, sizeof(path), "%s%s", root, queue->path);
-	if (strcmp(device_state, "enabled") != 0)
-		snprintf(queue->why, sizeof(queue->why),
-			 "its device is %s; expected 'accel-config enable-device %s' "
-			 "first",
-			 device_state, queue->device);
-	else if (strcmp(queue->type, "user") != 0)
-		snprintf(queue->why, sizeof(queue->why),
-			 "it is of type %s; expected user: 'accel-config config-wq "
-			 "--type=user %s/%s' while it is disabled",
-			 queue->type, queue->device, queue->name);
-	else if (strcmp(queue->state, "enabled") != 0)
-		snprintf(queue->why, sizeof(queue->why),
-			 "it is %s; expected 'accel-config enable-wq %s/%s'",
-			 queue->state, queue->device, queue->name);
-	else if (access(path, F_OK))
-		snprintf(queue->why, sizeof(queue->why),
-			 "there is no %s; expected udev to make it", queue->path);
-	else if (access(path, R_OK | W_OK))
-		snprintf(queue->why, sizeof(queue->why),
-			 "no permission for %s; expected a group that may read and write "
-			 "it, or root",
-			 queue->path);
-	queue->usable = !queue->why[0];
-}
-
-static void read_queue(const char *root, const char *link,
-		       void (*fn)(void *ctx, const struct cp_dma_queue *queue), void *ctx)
-{
-	struct cp_dma_queue queue = {0};
-	char dir[PATH_MAX], device_state[32];
-
-	if (!realpath(link, dir))
-		return;
-	snprintf(queue.name, sizeof(queue.name), "%.31s", name_of(link));
-	snprintf(queue.path, sizeof(queue.path), "/dev/dsa/%s", queue.name);
-	read_line(dir, "state", queue.state, sizeof(queue.state));
-	read_line(dir, "type", queue.type, sizeof(queue.type));
-	read_line(dir, "mode", queue.mode, sizeof(queue.mode));
-	queue.size = read_number(dir, "size");
-	*strrchr(dir, '/') = '\0'; /* its device */
-	snprintf(queue.device, sizeof(queue.device), "%.31s", name_of(dir));
-	if (strncmp(queue.device, "dsa", 3) != 0)
-		return; /* of an accelerator that does not copy (iax) */
-	read_line(dir, "state", device_state, sizeof(device_state));
-	queue.node = (int)read_number(dir, "numa_node");
-	judge(root, device_state, &queue);
-	fn(ctx, &queue);
-}
-
-void cp_dma_queues(const char *root,
-		   void (*fn)(void *ctx, const struct cp_dma_queue *queue), void *ctx)
-{
-	char pattern[PATH_MAX];
-	glob_t found;
-
-	snprintf(pattern, sizeof(pattern), "%s/sys/bus/dsa/devices/wq*", root);
-	if (glob(pattern, 0, NULL, &found))
-		return;
-	for (size_t i = 0; i < found.gl_pathc; i++)
-		read_queue(root, found.gl_pathv[i], fn, ctx);
-	globfree(&found);
 }
 
 static void driver_of(const char *channel, char *buf, size_t size)

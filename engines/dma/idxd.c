@@ -119,8 +119,7 @@ static int idxd_usable(const struct cp_dma_cfg *cfg, struct cp_err *err)
 
 	if (rc)
 		return rc;
-	if (set.ring)
-		wanted.ring = (unsigned)set.ring;
+	wanted.ring = (unsigned)set.ring; /* not queue_depth: the rest of it waits */
 	return pick(set.path, &wanted, err);
 }
 
@@ -223,7 +222,7 @@ static int chan_alloc(struct cp_dma_chan *chan, unsigned ring)
 }
 
 /* What the descriptors of this queue may be. */
-static void limits(struct cp_dma_chan *chan, uint64_t batch)
+static void limits(struct cp_dma_chan *chan, uint64_t batch, bool durable)
 {
 	const struct idxd_wq *wq = &chan->wq;
 	unsigned flags = wq->block_on_fault ? IDXD_FLAG_BLOCK_ON_FAULT : 0;
@@ -239,10 +238,24 @@ static void limits(struct cp_dma_chan *chan, uint64_t batch)
 		chan->max_batch = 1;
 	/* Near memory is the caller's buffer, which is looked at soon: to the cache. Far
 	 * memory is to persist: past the cache, where it would only wait for a flush and
-	 * push other lines out. */
+	 * push other lines out; and where a flush or fence is to stand behind it, read
+	 * back, or that would say nothing of what the device still has posted. */
 	chan->move_flags[CP_DIR_READ] =
 		flags | (wq->cache_control ? IDXD_FLAG_CACHE_CONTROL : 0);
-	chan->move_flags[CP_DIR_WRITE] = flags;
+	chan->move_flags[CP_DIR_WRITE] =
+		flags | (durable && wq->readback ? IDXD_FLAG_DEST_READBACK : 0);
+}
+
+/* Transactions that may be submitted and not reaped. More than the queue has entries is
+ * fine where nobody named a ring: what does not fit waits in `pending`. */
+static unsigned places(const struct cp_dma_chan *chan, const struct settings *set,
+		       unsigned depth)
+{
+	if (set->ring)
+		return (unsigned)set->ring;
+	if (!depth)
+		return chan->entries;
+	return depth < CP_DMA_RING_MAX ? depth : CP_DMA_RING_MAX;
 }
 
 static int idxd_open(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan,
@@ -258,14 +271,13 @@ static int idxd_open(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan
 
 	if (!chan)
 		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "idxd: no memory");
-	if (set.ring)
-		wanted.ring = (unsigned)set.ring;
+	wanted.ring = (unsigned)set.ring;
 	chan->source = idxd_source;
 	rc = open_port(chan, set.path, &wanted, err);
 	if (rc)
 		goto out_free;
-	limits(chan, set.batch);
-	rc = chan_alloc(chan, wanted.ring ? wanted.ring : chan->entries);
+	limits(chan, set.batch, cfg->durable != CP_DMA_POSTED);
+	rc = chan_alloc(chan, places(chan, &set, cfg->ring));
 	if (rc) {
 		cp_err_set(err, CP_EXIT_INVALID, ENOMEM,
 			   "idxd: no memory for a ring of %u", chan->ring);
@@ -277,9 +289,12 @@ static int idxd_open(const struct cp_dma_cfg *cfg, struct cp_dma_chan **ret_chan
 	rc = cp_guard_get(err);
 	if (rc)
 		goto out_port;
-	snprintf(chan->text, sizeof(chan->text), "idxd/%s/%s (%s%s)", chan->wq.device,
+	snprintf(chan->text, sizeof(chan->text), "idxd/%s/%s (%s%s%s)", chan->wq.device,
 		 chan->wq.name, chan->wq.dedicated ? "dedicated" : "shared",
-		 chan->port.portal ? "" : ", write");
+		 chan->port.portal ? "" : ", write",
+		 cfg->durable == CP_DMA_POSTED ? ""
+		 : chan->wq.readback	       ? ", readback"
+					       : ", no readback");
 	*ret_chan = chan;
 	return 0;
 out_port:

@@ -35,6 +35,9 @@ enum idxd_flags {
 	IDXD_FLAG_RECORD_ALWAYS = 1 << 3, /* ... and also on success */
 	/* destination to the last-level cache; without it writes may go to memory */
 	IDXD_FLAG_CACHE_CONTROL = 1 << 8,
+	/* the record is written when a read has shown that the data are where they go:
+	 * writes are posted, and may be on their way yet */
+	IDXD_FLAG_DEST_READBACK = 1 << 14,
 };
 
 enum idxd_status {
@@ -63,6 +66,7 @@ enum idxd_status {
 				       */
 #define IDXD_PORTAL_BYTES  4096U      /* each of its 64 slots takes descriptors */
 #define IDXD_CAP_CACHE_MEM (1UL << 2) /* GENCAP: CACHE_CONTROL is not reserved */
+#define IDXD_CAP_READBACK  (1UL << 8) /* GENCAP: DEST_READBACK is not either */
 
 struct idxd_desc {
 	_Alignas(64) uint32_t pasid; /* of the queue, or of ENQCMD's MSR: 0 here */

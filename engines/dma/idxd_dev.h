@@ -10,10 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "engines/dma/channel.h"
 #include "engines/dma/idxd_desc.h"
 
@@ -32,6 +28,7 @@ struct idxd_wq {
 	bool pasid;	     /* the device shares the process's address space (SVA) */
 	bool first_version;  /* DSA 1.x; see idxd_port.batches */
 	bool cache_control;  /* IDXD_FLAG_CACHE_CONTROL is known */
+	bool readback;	     /* IDXD_FLAG_DEST_READBACK is known */
 	bool block_on_fault; /* IDXD_FLAG_BLOCK_ON_FAULT is allowed */
 	enum idxd_wq_state state;
 	enum idxd_wq_type type;
@@ -54,7 +51,8 @@ struct idxd_port {
 	/* BATCH is taken. Not by write() from a device of version 1: Linux refuses it
 	 * there, since it cannot look into the list. */
 	bool batches;
-	bool weak;   /* submission passes earlier stores: idxd_port_order() before it */
+	/* NULL where submission does not pass earlier stores; see idxd_port_order() */
+	void (*order)(struct idxd_port *port);
 	void *owner; /* the source's own */
 };
 
@@ -74,15 +72,21 @@ extern const struct idxd_source *idxd_source;
 
 /* What this thread stored so far is visible to the device when it gets what is submitted
  * behind this. MOVDIR64B and ENQCMD are not ordered with earlier stores, SFENCE orders
- * them; write() and an emulation's release need nothing. */
-static inline void idxd_port_order(const struct idxd_port *port)
+ * them; write() needs nothing. */
+static inline void idxd_port_order(struct idxd_port *port)
 {
-#if defined(__x86_64__)
-	if (port->weak)
-		_mm_sfence();
-#else
-	(void)port;
-#endif
+	if (port->order)
+		port->order(port);
+}
+
+/* The next slot of the portal: the device takes descriptors at any of them, and writes to
+ * one address after the other could be combined on their way. */
+static inline unsigned char *idxd_port_slot(struct idxd_port *port)
+{
+	unsigned char *slot = port->portal + port->at;
+
+	port->at = (port->at + 64) % IDXD_PORTAL_BYTES;
+	return slot;
 }
 
 /* How many descriptors one may have in a queue. */

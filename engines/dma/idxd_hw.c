@@ -38,27 +38,23 @@ static int none_here(struct cp_err *err, const char *more)
 #include <accel-config/libaccel_config.h>
 #include <immintrin.h>
 
-/* The next slot: the device takes descriptors at any of them, and writes to one address
- * after the other could be combined on their way. */
-static void *next_slot(struct idxd_port *port)
+static void order_stores(struct idxd_port *port)
 {
-	unsigned char *slot = port->portal + port->at;
-
-	port->at = (port->at + 64) % IDXD_PORTAL_BYTES;
-	return slot;
+	(void)port;
+	_mm_sfence();
 }
 
 __attribute__((target("movdir64b"))) static int
 submit_movdir64b(struct idxd_port *port, const struct idxd_desc *desc)
 {
-	_movdir64b(next_slot(port), desc);
+	_movdir64b(idxd_port_slot(port), desc);
 	return 0;
 }
 
 __attribute__((target("enqcmd"))) static int submit_enqcmd(struct idxd_port *port,
 							   const struct idxd_desc *desc)
 {
-	return _enqcmd(next_slot(port), desc) ? -EAGAIN : 0;
+	return _enqcmd(idxd_port_slot(port), desc) ? -EAGAIN : 0;
 }
 
 static int submit_write(struct idxd_port *port, const struct idxd_desc *desc)
@@ -123,6 +119,7 @@ static void facts(struct accfg_device *device, struct accfg_wq *wq, struct idxd_
 		.first_version =
 			accfg_device_get_version(device) < ACCFG_DEVICE_VERSION_2,
 		.cache_control = (cap & IDXD_CAP_CACHE_MEM) != 0,
+		.readback = (cap & IDXD_CAP_READBACK) != 0,
 		.block_on_fault = accfg_wq_get_block_on_fault(wq) > 0,
 		.state = state_of(wq),
 		.type = type_of(wq),
@@ -183,7 +180,7 @@ static int map_portal(const struct idxd_wq *wq, struct idxd_port *port)
 	port->portal = map;
 	port->how = isa;
 	port->submit = wq->dedicated ? submit_movdir64b : submit_enqcmd;
-	port->weak = true;
+	port->order = order_stores;
 	port->batches = true;
 	return 0;
 }

@@ -17,13 +17,13 @@ static int refuse(struct cp_err *err, int errnum, const struct idxd_wq *wq,
 int idxd_wq_check(const struct idxd_wq *wq, struct cp_err *err)
 {
 	if (!wq->device_enabled)
-		return cp_err_set(err, CP_EXIT_INVALID, ENODEV,
+		return cp_err_set(err, CP_EXIT_INVALID, ENXIO,
 				  "idxd: device '%s' is disabled; expected 'accel-config "
 				  "enable-device %s' and 'accel-config enable-wq %s/%s'",
 				  wq->device, wq->device, wq->device, wq->name);
 	if (wq->type != IDXD_WQ_USER)
 		return cp_err_set(
-			err, CP_EXIT_INVALID, ENODEV,
+			err, CP_EXIT_INVALID, ENXIO,
 			"idxd: '%s' of '%s' is %s; expected type user: "
 			"'accel-config config-wq --type=user --driver-name=user "
 			"%s/%s' while it is disabled",
@@ -32,7 +32,7 @@ int idxd_wq_check(const struct idxd_wq *wq, struct cp_err *err)
 			wq->device, wq->name);
 	if (wq->state != IDXD_WQ_ENABLED)
 		return cp_err_set(
-			err, CP_EXIT_INVALID, ENODEV,
+			err, CP_EXIT_INVALID, ENXIO,
 			"idxd: '%s' is %s; expected 'accel-config enable-wq %s/%s'",
 			wq->path,
 			wq->state == IDXD_WQ_DISABLED ? "disabled"
@@ -40,7 +40,7 @@ int idxd_wq_check(const struct idxd_wq *wq, struct cp_err *err)
 							"disabled",
 			wq->device, wq->name);
 	if (wq->open_errno == ENOENT)
-		return refuse(err, ENOENT, wq, "has no device file here",
+		return refuse(err, ENXIO, wq, "has no device file here",
 			      "udev to make it, or /dev/dsa passed into this container");
 	if (wq->open_errno)
 		return refuse(
@@ -48,18 +48,19 @@ int idxd_wq_check(const struct idxd_wq *wq, struct cp_err *err)
 			"read and write permission on it, of its group say (chgrp and "
 			"chmod g+rw, or a udev rule), or root");
 	if (!wq->pasid)
-		return refuse(err, ENODEV, wq,
+		return refuse(err, ENXIO, wq,
 			      "has no PASID, so it cannot share addresses",
 			      "a kernel with SVA, booted with intel_iommu=on,sm_on");
 	if (!idxd_wq_entries(wq) || !wq->max_transfer)
-		return refuse(err, ENODEV, wq, "holds no descriptors",
+		return refuse(err, ENXIO, wq, "holds no descriptors",
 			      "'accel-config config-wq --wq-size=16 --threshold=16'");
 	return 0;
 }
 
-/* A dedicated queue has one client at a time; 0 when cfg can have this one now. */
-static int check_free(const struct idxd_wq *wq, const struct cp_dma_cfg *cfg,
-		      struct cp_err *err)
+/* A dedicated queue has one client at a time; 0 when cfg can have this one now, and what
+ * it asks of it. */
+static int check_wanted(const struct idxd_wq *wq, const struct cp_dma_cfg *cfg,
+			struct cp_err *err)
 {
 	if (wq->dedicated && wq->clients)
 		return refuse(err, EBUSY, wq, "is dedicated and in use",
@@ -69,6 +70,11 @@ static int check_free(const struct idxd_wq *wq, const struct cp_dma_cfg *cfg,
 		return refuse(err, EBUSY, wq, "is shared and cannot be had alone",
 			      "a dedicated queue (accel-config config-wq "
 			      "--mode=dedicated)");
+	if (cfg->durable == CP_DMA_DURABLE_REQUIRED && !wq->readback)
+		return refuse(err, ENXIO, wq,
+			      "cannot read back what it wrote, so its writes may be on "
+			      "their way when it is done",
+			      "persist auto, which flushes behind them, or dma none");
 	return 0;
 }
 
@@ -79,9 +85,9 @@ static int check_ring(const struct idxd_wq *wq, const struct cp_dma_cfg *cfg,
 		return 0;
 	return cp_err_set(
 		err, CP_EXIT_USAGE, EINVAL,
-		"idxd: a ring of '%u' (queue_depth) is above the %u descriptors that "
-		"'%s' takes; expected at most %u, or 'accel-config config-wq "
-		"--wq-size=%u %s/%s' while it is disabled",
+		"idxd: a ring of '%u' is above the %u descriptors that '%s' takes; "
+		"expected at most %u, no ring (what has no room waits), or "
+		"'accel-config config-wq --wq-size=%u %s/%s' while it is disabled",
 		cfg->ring, idxd_wq_entries(wq), wq->path, idxd_wq_entries(wq), cfg->ring,
 		wq->device, wq->name);
 }
@@ -97,7 +103,7 @@ static int pick_named(const struct idxd_wq *wqs, unsigned nr, const char *path,
 			continue;
 		rc = idxd_wq_check(&wqs[i], err);
 		if (!rc)
-			rc = check_free(&wqs[i], cfg, err);
+			rc = check_wanted(&wqs[i], cfg, err);
 		if (!rc)
 			rc = check_ring(&wqs[i], cfg, err);
 		if (!rc)
@@ -152,7 +158,7 @@ int idxd_wq_pick(const struct idxd_wq *wqs, unsigned nr, const char *path,
 			continue;
 		rc = idxd_wq_check(&wqs[i], &why);
 		if (!rc)
-			rc = check_free(&wqs[i], cfg, &why);
+			rc = check_wanted(&wqs[i], cfg, &why);
 		/* The reason to name is the one nearest to usable: a queue that is busy
 		 * before one that was never configured. */
 		if (rc && (!first_rc || (rc == -EBUSY && first_rc != -EBUSY))) {
@@ -173,7 +179,7 @@ int idxd_wq_pick(const struct idxd_wq *wqs, unsigned nr, const char *path,
 	if (first_rc)
 		return first_rc;
 	return cp_err_set(
-		err, CP_EXIT_INVALID, ENODEV,
+		err, CP_EXIT_INVALID, ENXIO,
 		"idxd: no work queue is left to open; expected one of type user: "
 		"'accel-config config-wq' and 'accel-config enable-wq'");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* All DMA engines, with stubs for the hooks they lack. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "engines/base/spec.h"
@@ -153,38 +154,67 @@ int cp_dma_usable(const struct cp_dma_ops *ops, const struct cp_dma_cfg *cfg,
 	return ops->usable ? ops->usable(cfg, err) : ops->probe(err);
 }
 
+/* What keeps an engine that is here from use; the first that is found. */
+static void pass_over(const struct cp_dma_ops *ops, const struct cp_err *why,
+		      struct cp_err *ret_passed)
+{
+	size_t len = strlen(ops->name);
+	bool named = !strncmp(why->msg, ops->name, len) && why->msg[len] == ':';
+
+	if (ret_passed->msg[0])
+		return;
+	*ret_passed = *why;
+	if (!named)
+		cp_err_prefix(ret_passed, "%s", ops->name);
+}
+
 static bool serves(const struct cp_dma_ops *ops, const struct cp_dma_cfg *cfg,
-		   struct cp_err *err)
+		   struct cp_err *ret_passed)
 {
 	struct cp_dma_cfg own = *cfg;
 	struct cp_dma_traits traits;
+	struct cp_err why = {0};
 
 	own.spec = ops->name;
 	cp_dma_traits(ops, ops->name, &traits);
-	return traits.moves_data && !strcmp(traits.provenance, "hardware") &&
-	       (!cfg->irq || traits.irq) && !cp_dma_usable(ops, &own, err);
+	if (!traits.moves_data || strcmp(traits.provenance, "hardware") != 0)
+		return false;
+	int rc = cp_dma_usable(ops, &own, &why);
+
+	if (!rc && cfg->irq && !traits.irq)
+		rc = cp_err_set(&why, CP_EXIT_INVALID, ENOTSUP,
+				"it has no interrupt; expected completion poll");
+	if (rc && rc != -ENODEV && rc != -ENOENT)
+		pass_over(ops, &why, ret_passed);
+	return !rc;
 }
 
-static const struct cp_dma_ops *choose(const struct cp_dma_cfg *cfg, struct cp_err *err)
+static const struct cp_dma_ops *choose(const struct cp_dma_cfg *cfg,
+				       struct cp_err *ret_passed, struct cp_err *err)
 {
 	const struct cp_dma_ops *software = NULL;
 
+	ret_passed->msg[0] = '\0';
 	for (size_t i = 0; i < NR_ENGINES; i++) {
 		if (engines[i] == &cp_dma_sw_ops)
 			software = &filled[i];
-		if (serves(&filled[i], cfg, err))
+		if (serves(&filled[i], cfg, ret_passed)) {
+			ret_passed->msg[0] = '\0';
 			return &filled[i];
+		}
 	}
 	/* hardware that software plays is no better than our own */
 	return software && !software->probe(err) ? software : NULL;
 }
 
-const struct cp_dma_ops *cp_dma_choose(struct cp_dma_cfg *cfg, struct cp_err *err)
+const struct cp_dma_ops *cp_dma_choose(struct cp_dma_cfg *cfg, struct cp_err *ret_passed,
+				       struct cp_err *err)
 {
 	const struct cp_dma_ops *ops = cp_dma_find(cfg->spec, err);
 
+	ret_passed->msg[0] = '\0';
 	if (ops && !strncmp(cfg->spec, "auto", 4)) {
-		ops = choose(cfg, err);
+		ops = choose(cfg, ret_passed, err);
 		if (ops)
 			cfg->spec = ops->name;
 	}
@@ -196,6 +226,7 @@ const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err)
 	const char *words[NR_ENGINES + 2];
 	char list[160];
 	struct cp_spec parsed;
+	struct cp_err passed;
 
 	if (cp_spec_parse(spec, &parsed, err))
 		return NULL;
@@ -203,7 +234,7 @@ const struct cp_dma_ops *cp_dma_find(const char *spec, struct cp_err *err)
 		if (cp_spec_finish(&parsed, "none", err))
 			return NULL;
 		return choose(&(struct cp_dma_cfg){.spec = spec, .node = -1, .cpu = -1},
-			      err);
+			      &passed, err);
 	}
 	for (size_t i = 0; i < NR_ENGINES; i++) {
 		words[i] = filled[i].name;

@@ -68,6 +68,7 @@ static int open_channel(struct cp_dev *dev, struct cp_hctx *hctx, int submitter,
 		.node = node,
 		.cpu = pick >= 0 ? (int)topo->cpus[pick].os_index : -1,
 		.irq = dev->irq,
+		.durable = cp_dev_durable(dev),
 		.event_fd = hctx->event_fd,
 		/* real: DMA is refused under an emulated one */
 		.attr = dev->mapped,

@@ -19,9 +19,11 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 				 .ring = arm->queue_depth,
 				 .node = -1,
 				 .cpu = -1,
-				 .irq = dev->irq};
+				 .irq = dev->irq,
+				 .durable = cp_dev_durable(dev)};
+	struct cp_err passed = {0};
 
-	dev->dma = dev->cfg.dma ? dev->cfg.dma : cp_dma_choose(&cfg, err);
+	dev->dma = dev->cfg.dma ? dev->cfg.dma : cp_dma_choose(&cfg, &passed, err);
 	if (!dev->dma)
 		return cp_dev_no_channel(dev, -EINVAL, err);
 	int rc = dev->dma->check(cfg.spec, err);
@@ -31,6 +33,13 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 	rc = cp_dma_usable(dev->dma, &cfg, err);
 	if (rc)
 		return cp_dev_no_channel(dev, rc, err);
+	if (passed.msg[0]) {
+		char note[256];
+
+		snprintf(note, sizeof(note), "auto took %s: %.200s", dev->dma->name,
+			 passed.msg);
+		cp_dev_note(dev, note);
+	}
 	cp_dma_traits(dev->dma, cfg.spec, &dev->traits);
 	if (dev->irq && !dev->traits.irq)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,

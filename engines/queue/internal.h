@@ -395,6 +395,11 @@ int cp_dev_no_channel(struct cp_dev *dev, int rc, const struct cp_err *err);
 /* persist.c: behind writes. check: what can be told before the media is open. */
 int cp_dev_persist_check(const struct cp_dev *dev, struct cp_err *err);
 int cp_dev_persist_open(struct cp_dev *dev, struct cp_err *err);
+/* Must what a channel wrote have left its device when that is reported? Required where
+ * the arm promises durability, wanted where a flush stands behind writes or the media is
+ * a file or device, whose syncs and fua mean something. Before the media is open, for
+ * choosing an engine: required or not. */
+enum cp_dma_durable cp_dev_durable(const struct cp_dev *dev);
 /* Only where dev->behind_writes. After a copy by `kernel`, an index, that left a residue:
  * flush what arrived, or have it visible where it is write-combining memory. Returns the
  * residue, which is all when the flush faulted. In mq the fence behind flushes is left to

@@ -27,6 +27,20 @@ int cp_dev_persist_check(const struct cp_dev *dev, struct cp_err *err)
 	return cp_flush_check(arm, dev->mapped, cp_flush_present(), err);
 }
 
+enum cp_dma_durable cp_dev_durable(const struct cp_dev *dev)
+{
+	/* a sync or fua of a file means something too, also where stores do not persist
+	 */
+	bool behind =
+		dev->flush.active || dev->media.persistent || dev->cfg.filename != NULL;
+
+	if (!dev->cfg.dir_used[CP_DIR_WRITE])
+		return CP_DMA_POSTED;
+	if (!strcmp(dev->arm.persist, "require"))
+		return CP_DMA_DURABLE_REQUIRED;
+	return behind ? CP_DMA_DURABLE_WANTED : CP_DMA_POSTED;
+}
+
 int cp_dev_persist_open(struct cp_dev *dev, struct cp_err *err)
 {
 	const struct cp_media *media = &dev->media;

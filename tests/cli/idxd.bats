@@ -78,6 +78,25 @@ workload() {
 	grep -qE '^dma +idxd +usable, hardware' <<<"$output"
 }
 
+@test "probe and run say the same of a DSA work queue that cannot be used" {
+	local change why
+
+	for change in pasid_enabled=0 wq0.0/clients=1 wq0.0/state=disabled wq0.0/size=0 \
+		wq0.0/type=kernel state=disabled; do
+		why=$(in_world "$change" -- "$copypath" probe --json |
+			jq -r '.work_queues[] | select(.name == "wq0.0" and (.usable | not)).why')
+		[[ $why = "idxd: "* ]]
+		workload same idxd:/dev/dsa/wq0.0 8
+		run --separate-stderr in_world "$change" -- "$copypath" run --dry-run same.yaml
+		[ "$status" -eq 2 ]
+		[[ $stderr = *"'dma' is 'idxd:/dev/dsa/wq0.0': $why"* ]]
+	done
+	run in_world -- "$copypath" probe --json
+	jq -e '.work_queues | length == 2 and all(.usable and .state == "enabled" and
+		.type == "user" and .size == 16 and .node == 0 and .why == null)' <<<"$output"
+	jq -e '[.work_queues[].mode] == ["dedicated", "shared"]' <<<"$output"
+}
+
 # refused NAME SPEC DEPTH WHY CHANGE...
 refused() {
 	local name=$1 spec=$2 depth=$3 why=$4
@@ -105,13 +124,25 @@ refused() {
 		"unknown work queue '/dev/dsa/wq3.0'; expected /dev/dsa/wq0."
 	refused disabled idxd:/dev/dsa/wq0.1 8 "accel-config enable-wq dsa0/wq0.1" \
 		wq0.1/state=disabled
-	refused small idxd:/dev/dsa/wq0.0 17 \
-		"a ring of '17' (queue_depth) is above the 16 descriptors"
-	refused threshold idxd:/dev/dsa/wq0.1 16 "is above the 12 descriptors"
+	refused small idxd:/dev/dsa/wq0.0,ring=17 8 "a ring of '17' is above the 16 descriptors"
+	refused threshold idxd:/dev/dsa/wq0.1,ring=16 8 "is above the 12 descriptors"
 	refused busy idxd:/dev/dsa/wq0.0 8 "is dedicated and in use" wq0.0/clients=1
-	workload good idxd 12
+	workload good idxd:ring=12 12
 	run in_world -- "$copypath" run --dry-run good.yaml
 	[ "$status" -eq 0 ]
+}
+
+@test "queue_depth may be above what a DSA work queue holds" {
+	workload deep idxd:/dev/dsa/wq0.0 128
+	run in_world -- "$copypath" run --dry-run deep.yaml
+	[ "$status" -eq 0 ]
+}
+
+@test "a run whose dma auto passes over a DSA device says once why" {
+	workload passed auto 128
+	run in_world wq0.{0,1}/state=disabled -- "$copypath" run -o out passed.yaml
+	[ "$status" -eq 0 ]
+	[ "$(grep -o "auto took sw: idxd: '/dev/dsa/wq0.0' is disabled" out/records.jsonl | wc -l)" -eq 1 ]
 }
 
 @test "a work queue that does not answer is a failed sample with its name, not a hang" {

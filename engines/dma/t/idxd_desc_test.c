@@ -85,6 +85,23 @@ static void memmove_is_as_specified(void **state)
 	check_bytes(&desc, expect, sizeof(desc));
 }
 
+/* Description: destination readback is bit 14 of the flags: 0x40 in byte 5. */
+static void readback_is_as_specified(void **state)
+{
+	static const unsigned char expect[64] = {
+		[4] = 0x0c,  [5] = 0x40,  [7] = 0x03,  [17] = 0x10,
+		[25] = 0x20, [32] = 0x34, [33] = 0x12,
+	};
+	struct idxd_record record;
+	struct idxd_desc desc;
+
+	(void)state;
+	idxd_desc_memmove(&desc, IDXD_FLAG_RECORD_ALWAYS | IDXD_FLAG_DEST_READBACK,
+			  AT(0x2000), AT(0x1000), 0x1234, &record);
+	desc.record = 0;
+	check_bytes(&desc, expect, sizeof(desc));
+}
+
 /* Description: an element of a batch has a valid record that is not requested. */
 static void element_asks_for_no_record(void **state)
 {
@@ -183,6 +200,7 @@ static void numbers_are_those_of_linux(void **state)
 	assert_int_equal(IDXD_FLAG_RECORD_VALID, IDXD_OP_FLAG_CRAV);
 	assert_int_equal(IDXD_FLAG_RECORD_ALWAYS, IDXD_OP_FLAG_RCR);
 	assert_int_equal(IDXD_FLAG_CACHE_CONTROL, IDXD_OP_FLAG_CC);
+	assert_int_equal(IDXD_FLAG_DEST_READBACK, IDXD_OP_FLAG_DRDBK);
 	assert_int_equal(IDXD_STATUS_NONE, DSA_COMP_NONE);
 	assert_int_equal(IDXD_STATUS_SUCCESS, DSA_COMP_SUCCESS);
 	assert_int_equal(IDXD_STATUS_PAGE_FAULT, DSA_COMP_PAGE_FAULT_NOBOF);
@@ -220,6 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memmove_is_as_specified),
+		cmocka_unit_test(readback_is_as_specified),
 		cmocka_unit_test(element_asks_for_no_record),
 		cmocka_unit_test(batch_is_as_specified),
 		cmocka_unit_test(noop_is_as_specified),

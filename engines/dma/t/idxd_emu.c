@@ -21,6 +21,7 @@ struct port {
 	/* the submitter's */
 	_Alignas(IDXD_EMU_LINE) uint64_t taken_seen; /* of the queue */
 	unsigned wq;
+	bool ordered; /* since the last submission */
 	/* the device's */
 	_Alignas(IDXD_EMU_LINE) unsigned at;
 	unsigned held;
@@ -113,7 +114,8 @@ static uint8_t wrong(const unsigned char *bytes, const struct idxd_emu_desc *des
 		     const struct idxd_wq *wq)
 {
 	uint32_t known = 0x4 | 0x8 | (desc->in_batch ? 0x1 : 0) |
-			 (wq->block_on_fault ? 0x2 : 0) | (wq->cache_control ? 0x100 : 0);
+			 (wq->block_on_fault ? 0x2 : 0) |
+			 (wq->cache_control ? 0x100 : 0) | (wq->readback ? 0x4000 : 0);
 
 	if (desc->op != 0x00 && desc->op != 0x03 && (desc->op != 0x01 || desc->in_batch))
 		return 0x10;
@@ -171,6 +173,16 @@ static void move(const struct idxd_emu_desc *desc, uint32_t len, struct idxd_emu
 	}
 }
 
+/* The last `len` bytes of a move. */
+static struct idxd_emu_desc tail(const struct idxd_emu_desc *desc, uint32_t len)
+{
+	struct idxd_emu_desc last = *desc;
+
+	last.src += desc->size - len;
+	last.dst += desc->size - len;
+	return last;
+}
+
 static uint8_t execute(const unsigned char *bytes, const struct idxd_wq *wq,
 		       bool in_batch);
 
@@ -210,7 +222,10 @@ static uint8_t execute(const unsigned char *bytes, const struct idxd_wq *wq,
 		batch(&desc, wq, &act);
 	} else if (desc.op == 0x03) {
 		count(&emu.counts.moves);
-		move(&desc, scripted ? act.completed : desc.size, &act);
+		struct idxd_emu_desc part =
+			act.result ? tail(&desc, act.completed) : desc;
+
+		move(&part, scripted ? act.completed : desc.size, &act);
 	}
 	write_record(&desc, &act);
 	return act.status;
@@ -328,11 +343,25 @@ static void store(unsigned char *slot, const struct idxd_desc *desc)
 	__atomic_store_n((uint64_t *)(void *)slot, le64(bytes), __ATOMIC_RELEASE);
 }
 
-static unsigned char *next_slot(struct idxd_port *port, struct port *own)
+/* As one that passes earlier stores would need it. Ours does not: what counts is that it
+ * was called. */
+static void order(struct idxd_port *port)
 {
-	unsigned char *slot = own->page + port->at;
+	((struct port *)port->owner)->ordered = true;
+}
 
-	port->at = (port->at + 64) % IDXD_PORTAL_BYTES;
+static unsigned char *slot_of(struct idxd_port *port, struct port *own)
+{
+	if (emu.strict_order && !own->ordered)
+		atomic_fetch_add(&emu.counts.unordered, 1);
+	own->ordered = false;
+	/* also where write() stands before it, and the portal is not the engine's */
+	port->portal = own->page;
+
+	unsigned char *slot = idxd_port_slot(port);
+
+	if (emu.no_portal)
+		port->portal = NULL;
 	return slot;
 }
 
@@ -363,7 +392,7 @@ static int submit_dedicated(struct idxd_port *port, const struct idxd_desc *desc
 	}
 	atomic_store_explicit(&queues[own->wq].accepted, accepted + 1,
 			      memory_order_relaxed);
-	store(next_slot(port, own), desc);
+	store(slot_of(port, own), desc);
 	return 0;
 }
 
@@ -383,7 +412,7 @@ static int submit_shared(struct idxd_port *port, const struct idxd_desc *desc)
 	} while (!atomic_compare_exchange_weak_explicit(
 		&queues[own->wq].accepted, &accepted, accepted + 1, memory_order_relaxed,
 		memory_order_relaxed));
-	store(next_slot(port, own), desc);
+	store(slot_of(port, own), desc);
 	return 0;
 }
 
@@ -406,7 +435,9 @@ static int emu_list(struct idxd_wq *wqs, unsigned max, struct cp_err *err)
 {
 	unsigned nr = emu.nr_wqs < max ? emu.nr_wqs : max;
 
-	(void)err;
+	if (emu.absent)
+		return cp_err_set(err, CP_EXIT_INVALID, ENODEV,
+				  "no DSA device: it is emulated");
 	memcpy(wqs, emu.wqs, nr * sizeof(*wqs));
 	return (int)nr;
 }
@@ -445,6 +476,7 @@ static int emu_open(const struct idxd_wq *wq, struct idxd_port *ret_port,
 					  : submit_shared,
 		.how = emu.no_portal ? "write" : "emulation",
 		.portal = emu.no_portal ? NULL : own->page,
+		.order = order,
 		.batches = !emu.no_portal || !wq->first_version,
 		.owner = own,
 	};
@@ -479,6 +511,7 @@ static struct idxd_wq queue(const char *name, bool dedicated)
 		.device_enabled = true,
 		.pasid = true,
 		.cache_control = true,
+		.readback = true,
 		.state = IDXD_WQ_ENABLED,
 		.type = IDXD_WQ_USER,
 		.dedicated = dedicated,
@@ -505,6 +538,7 @@ struct idxd_emu *idxd_emu_start(void)
 	emu.wqs[2].max_transfer = 64;
 	emu.wqs[2].block_on_fault = true;
 	emu.wqs[2].cache_control = false;
+	emu.wqs[2].readback = false;
 	emu.nr_wqs = 3;
 	nr_held = 0;
 	atomic_store(&stopping, false);

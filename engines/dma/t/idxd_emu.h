@@ -25,7 +25,7 @@
 struct idxd_emu_act {
 	uint8_t status;	    /* of the record, with IDXD_STATUS_WRITE */
 	uint32_t completed; /* bytes that are moved before */
-	uint8_t result;
+	uint8_t result;	    /* 1: they are the last ones of it, it went from the end */
 	uint64_t fault_addr;
 };
 
@@ -45,10 +45,11 @@ struct idxd_emu_counts {
 	_Atomic uint64_t taken; /* descriptors out of portals */
 	_Atomic uint64_t moves; /* MEMMOVEs, in batches too */
 	_Atomic uint64_t batches;
-	_Atomic uint64_t records; /* written */
-	_Atomic uint64_t refused; /* not accepted: a status of 0x10 and above */
-	_Atomic uint64_t retries; /* submissions to a full shared queue */
-	_Atomic uint64_t dropped; /* written to a full dedicated queue: lost */
+	_Atomic uint64_t records;   /* written */
+	_Atomic uint64_t refused;   /* not accepted: a status of 0x10 and above */
+	_Atomic uint64_t retries;   /* submissions to a full shared queue */
+	_Atomic uint64_t dropped;   /* written to a full dedicated queue: lost */
+	_Atomic uint64_t unordered; /* with strict_order: not ordered behind stores */
 };
 
 struct idxd_emu {
@@ -57,10 +58,12 @@ struct idxd_emu {
 	/* set while nothing is in flight */
 	idxd_emu_script *script;
 	void *arg;
-	bool reorder;	/* complete in random order */
-	bool no_portal; /* submission by write() */
-	int submit_rc;	/* each submission fails with it */
-	int open_rc;	/* each open fails with it */
+	bool reorder;	   /* complete in random order */
+	bool no_portal;	   /* submission by write() */
+	bool strict_order; /* each submission wants an idxd_port_order() of its own */
+	int submit_rc;	   /* each submission fails with it */
+	int open_rc;	   /* each open fails with it */
+	bool absent;	   /* no device is found */
 	/* any time */
 	_Atomic bool paused; /* takes no descriptors, so queues fill up */
 	/* with reorder: the move from this address is taken, and not yet done */

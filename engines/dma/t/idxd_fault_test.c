@@ -29,7 +29,8 @@ static bool by_plan(void *arg, const struct idxd_emu_desc *desc, struct idxd_emu
 		return false;
 	plan->hits++;
 	*act = plan->act;
-	act->completed = act->result ? 0 : (uint32_t)(plan->addr - start);
+	if (!act->result)
+		act->completed = (uint32_t)(plan->addr - start);
 	act->fault_addr = plan->page ? plan->addr & ~4095UL : plan->addr;
 	return true;
 }
@@ -217,7 +218,7 @@ static void backward_move_starts_again(void **state)
 	struct rest rest = rest_make();
 	struct plan plan = {
 		.addr = byte_at(&rest, CP_DIR_READ, 0x03, SEG + 100),
-		.act = {.status = 0x03, .result = 1},
+		.act = {.status = 0x03, .completed = 777, .result = 1},
 		.times = 1,
 	};
 
@@ -394,13 +395,55 @@ static void neighbours_are_whole(void **state)
 	rig_close(&rig);
 }
 
+static bool fault_once(void *arg, const struct idxd_emu_desc *desc,
+		       struct idxd_emu_act *act)
+{
+	unsigned *left = arg;
+
+	if (!*left || desc->op != 0x03)
+		return false;
+	--*left;
+	*act = (struct idxd_emu_act){.status = 0x03, .fault_addr = desc->src};
+	return true;
+}
+
+/* Description: all stores to descriptors and records are ordered before a submission: the
+ * first one of a channel, those of a doorbell, and what is sent again after a fault. */
+static void stores_are_ordered_before_submission(void **state)
+{
+	unsigned char far[64] = {0}, near[128] = {0};
+	struct cp_dma_sg sg[8];
+	unsigned once = 1;
+
+	(void)state;
+	emu->strict_order = true;
+	struct rig rig = rig_open(SHARED, 8, false);
+
+	assert_int_equal(emu->counts.unordered, 0);
+	segments(sg, near, 8, 4, 4);
+	transact(&rig, CP_DIR_WRITE, far, sg, 1);
+	transact(&rig, CP_DIR_READ, far, sg, 8);
+	emu->script = fault_once;
+	emu->arg = &once;
+	transact(&rig, CP_DIR_WRITE, far, sg, 1);
+	assert_int_equal(once, 0);
+	assert_int_equal(emu->counts.taken, 5);
+	assert_int_equal(emu->counts.unordered, 0);
+	rig_close(&rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		emu_test(faults_are_resumed),	  emu_test(absent_pages_are_touched),
-		emu_test(endless_fault_fails),	  emu_test(backward_move_starts_again),
-		emu_test(other_statuses_abort),	  emu_test(unread_list_is_sent_again),
-		emu_test(bad_memory_is_a_result), emu_test(neighbours_are_whole),
+		emu_test(faults_are_resumed),
+		emu_test(absent_pages_are_touched),
+		emu_test(endless_fault_fails),
+		emu_test(backward_move_starts_again),
+		emu_test(other_statuses_abort),
+		emu_test(unread_list_is_sent_again),
+		emu_test(bad_memory_is_a_result),
+		emu_test(neighbours_are_whole),
+		emu_test(stores_are_ordered_before_submission),
 	};
 
 	print_message("not asserted: faults of a real device's address translation\n");

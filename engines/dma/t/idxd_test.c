@@ -101,6 +101,55 @@ static void flags_are_the_queues(void **state)
 	}
 }
 
+/* Description: writes that are to be durable, and only those, are read back by a device
+ * that knows how, alone and in batches; the channel says whether they are. */
+static void durable_writes_are_read_back(void **state)
+{
+	static const struct {
+		const char *spec;
+		enum cp_dma_durable durable;
+		enum cp_dir dir;
+		uint32_t readback;
+		const char *text;
+	} cases[] = {
+		{DEDICATED, CP_DMA_POSTED, CP_DIR_WRITE, 0, "(dedicated)"},
+		{DEDICATED, CP_DMA_DURABLE_WANTED, CP_DIR_WRITE, 0x4000,
+		 "(dedicated, readback)"},
+		{DEDICATED, CP_DMA_DURABLE_REQUIRED, CP_DIR_WRITE, 0x4000,
+		 "(dedicated, readback)"},
+		{DEDICATED, CP_DMA_DURABLE_REQUIRED, CP_DIR_READ, 0,
+		 "(dedicated, readback)"},
+		{SMALL, CP_DMA_DURABLE_WANTED, CP_DIR_WRITE, 0, "(shared, no readback)"},
+	};
+	unsigned char far[32] = {0}, near[64] = {0};
+	struct cp_dma_sg sg[8];
+	uint32_t flags = 0;
+
+	(void)state;
+	segments(sg, near, 8, 4, 4);
+	emu->script = note_flags;
+	emu->arg = &flags;
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t c = i / 2;
+		struct cp_dma_cfg cfg = {.spec = cases[c].spec,
+					 .node = -1,
+					 .cpu = -1,
+					 .durable = cases[c].durable};
+		struct cp_err err = {0};
+		struct rig rig = {.ops = cp_dma_find(cfg.spec, &err)};
+
+		assert_int_equal(rig.ops->open(&cfg, &rig.chan, &err), 0);
+		/* of the last descriptor: the one, or the batch's last */
+		struct cp_dma_completion done =
+			transact(&rig, cases[c].dir, far, sg, i % 2 ? 8 : 1);
+
+		assert_int_equal(done.result, CP_DMA_OK);
+		assert_int_equal(flags & 0x4000, cases[c].readback);
+		assert_non_null(strstr(rig.ops->describe(rig.chan), cases[c].text));
+		rig_close(&rig);
+	}
+}
+
 /* Description: a dedicated queue is never given more than it holds, however many
  * descriptors the transactions are. */
 static void dedicated_queue_never_overflows(void **state)
@@ -281,7 +330,8 @@ static void failed_submission_is_aborted(void **state)
 }
 
 /* Description: a channel says which queue it is on, uses no CPU, cannot wait, and has as
- * many places as were asked for or the queue has. */
+ * many places as were asked for, whatever the queue has, or were not, and the queue has.
+ */
 static void channels_say_what_they_are(void **state)
 {
 	static const struct {
@@ -294,7 +344,11 @@ static void channels_say_what_they_are(void **state)
 		{SHARED, 0, 24, "idxd/dsa0/wq0.1 (shared)"},
 		{SHARED ",ring=2", 16, 2, "idxd/dsa0/wq0.1 (shared)"},
 		{"idxd", 16, 16, "idxd/dsa0/wq0.1 (shared)"},
-		{"idxd", 25, 25, "idxd/dsa0/wq0.0 (dedicated)"},
+		/* no queue has so many entries: the rest of them waits */
+		{"idxd", 25, 25, "idxd/dsa0/wq0.1 (shared)"},
+		{DEDICATED, 128, 128, "idxd/dsa0/wq0.0 (dedicated)"},
+		{DEDICATED, 65536, 16384, "idxd/dsa0/wq0.0 (dedicated)"},
+		{"idxd:ring=25", 8, 25, "idxd/dsa0/wq0.0 (dedicated)"},
 	};
 
 	(void)state;
@@ -313,31 +367,50 @@ static void channels_say_what_they_are(void **state)
 }
 
 /* What auto is for a channel with an interrupt and a ring of so many. */
-static const char *chosen(bool irq, unsigned ring)
+static const char *chosen(bool irq, unsigned ring, enum cp_dma_durable durable,
+			  const char *passed_over)
 {
-	struct cp_dma_cfg cfg = {
-		.spec = "auto", .ring = ring, .node = -1, .cpu = -1, .irq = irq};
-	struct cp_err err = {0};
-	const struct cp_dma_ops *ops = cp_dma_choose(&cfg, &err);
+	struct cp_dma_cfg cfg = {.spec = "auto",
+				 .ring = ring,
+				 .node = -1,
+				 .cpu = -1,
+				 .irq = irq,
+				 .durable = durable};
+	struct cp_err err = {0}, passed = {0};
+	const struct cp_dma_ops *ops = cp_dma_choose(&cfg, &passed, &err);
 
 	assert_non_null(ops);
 	assert_string_equal(cfg.spec, ops->name);
+	if (!*passed_over)
+		assert_string_equal(passed.msg, "");
+	else if (strncmp(passed.msg, "idxd: ", 6) != 0 ||
+		 !strstr(passed.msg, passed_over))
+		fail_msg("'%s' lacks '%s'", passed.msg, passed_over);
 	return ops->name;
 }
 
-/* Description: auto is idxd where it is usable and has what is asked, else sw. */
+/* Description: auto is idxd where it is usable and has what is asked, whatever the depth,
+ * else sw, with the reason why; none where there is no device. */
 static void auto_prefers_hardware(void **state)
 {
 	struct cp_err err = {0};
 
 	(void)state;
-	assert_string_equal(chosen(false, 8), "idxd");
-	assert_string_equal(chosen(true, 8), "sw");
-	assert_string_equal(chosen(false, 1024), "sw");
+	assert_string_equal(chosen(false, 8, CP_DMA_POSTED, ""), "idxd");
+	assert_string_equal(chosen(true, 8, CP_DMA_POSTED, "it has no interrupt"), "sw");
+	assert_string_equal(chosen(false, 1024, CP_DMA_DURABLE_REQUIRED, ""), "idxd");
 	assert_string_equal(cp_dma_find("auto", &err)->name, "idxd");
+	emu->wqs[0].readback = emu->wqs[1].readback = false;
+	assert_string_equal(chosen(false, 8, CP_DMA_DURABLE_WANTED, ""), "idxd");
+	assert_string_equal(chosen(false, 8, CP_DMA_DURABLE_REQUIRED, "cannot read back"),
+			    "sw");
 	emu->wqs[0].state = emu->wqs[1].state = IDXD_WQ_DISABLED;
 	emu->wqs[2].pasid = false;
 	assert_string_equal(cp_dma_find("auto", &err)->name, "sw");
+	assert_string_equal(
+		chosen(false, 8, CP_DMA_POSTED, "'/dev/dsa/wq0.0' is disabled"), "sw");
+	emu->absent = true;
+	assert_string_equal(chosen(false, 8, CP_DMA_POSTED, ""), "sw");
 }
 
 /* Description: two dedicated queues serve two channels, a third channel is refused, and a
@@ -424,7 +497,8 @@ static void wrong_opens_are_refused(void **state)
 	} cases[] = {
 		{"idxd:/dev/dsa/wq9.0", 8, make_nothing, -ENOENT,
 		 "expected /dev/dsa/wq0.0"},
-		{"idxd:/dev/dsa/wq0.0", 33, make_nothing, -EINVAL, "a ring of '33'"},
+		{"idxd:/dev/dsa/wq0.0,ring=33", 8, make_nothing, -EINVAL,
+		 "a ring of '33'"},
 		{"idxd:ring=64", 8, make_nothing, -EINVAL, "a ring of '64'"},
 		{"idxd", 8, make_denied, -EACCES, "opens nothing"},
 		{"idxd", 8, make_unwritable, -EINVAL,
@@ -465,6 +539,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		emu_test(segments_become_batches),
 		emu_test(flags_are_the_queues),
+		emu_test(durable_writes_are_read_back),
 		emu_test(dedicated_queue_never_overflows),
 		emu_test(full_shared_queue_loses_nothing),
 		emu_test(fences_hold),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Choosing a work queue, and what is said of one that cannot be used. */
+/* Choosing a work queue, what is said of one that cannot be used, and its portal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,19 +90,19 @@ static void make_empty(struct idxd_wq *wq)
 }
 
 static const struct change changes[] = {
-	{"'dsa0' is disabled", "accel-config enable-device dsa0", -ENODEV,
+	{"'dsa0' is disabled", "accel-config enable-device dsa0", -ENXIO,
 	 make_device_off},
-	{"is the kernel's", "--type=user --driver-name=user dsa0/wq0.0", -ENODEV,
+	{"is the kernel's", "--type=user --driver-name=user dsa0/wq0.0", -ENXIO,
 	 make_kernels},
-	{"is of no type", "--type=user", -ENODEV, make_typeless},
-	{"'/dev/dsa/wq0.0' is disabled", "accel-config enable-wq dsa0/wq0.0", -ENODEV,
+	{"is of no type", "--type=user", -ENXIO, make_typeless},
+	{"'/dev/dsa/wq0.0' is disabled", "accel-config enable-wq dsa0/wq0.0", -ENXIO,
 	 make_disabled},
-	{"neither enabled nor disabled", "accel-config enable-wq dsa0/wq0.0", -ENODEV,
+	{"neither enabled nor disabled", "accel-config enable-wq dsa0/wq0.0", -ENXIO,
 	 make_locked},
 	{"may not be opened by this user", "chgrp", -EACCES, make_forbidden},
-	{"has no device file", "/dev/dsa passed into", -ENOENT, make_fileless},
-	{"has no PASID", "intel_iommu=on,sm_on", -ENODEV, make_no_pasid},
-	{"holds no descriptors", "--wq-size", -ENODEV, make_empty},
+	{"has no device file", "/dev/dsa passed into", -ENXIO, make_fileless},
+	{"has no PASID", "intel_iommu=on,sm_on", -ENXIO, make_no_pasid},
+	{"holds no descriptors", "--wq-size", -ENXIO, make_empty},
 };
 
 /* Description: each state that makes a queue unusable is named with what enables it,
@@ -198,7 +198,7 @@ static void taken_queues_are_passed_over(void **state)
 	check_said(&err, "'/dev/dsa/wq0.0'");
 	check_said(&err, "dedicated and in use");
 	tried[0] = true;
-	assert_int_equal(idxd_wq_pick(wqs, 3, "", &cfg, tried, &index, &err), -ENODEV);
+	assert_int_equal(idxd_wq_pick(wqs, 3, "", &cfg, tried, &index, &err), -ENXIO);
 	check_said(&err, "no work queue is left");
 }
 
@@ -222,10 +222,9 @@ static void wrong_wishes_are_refused(void **state)
 		{"/dev/dsa/wq0.0", 0, 0, false, -ENOENT, CP_EXIT_USAGE,
 		 "unknown work queue", "no device here has one"},
 		{"/dev/dsa/wq0.0", 2, 17, false, -EINVAL, CP_EXIT_USAGE,
-		 "a ring of '17' (queue_depth) is above the 16 descriptors that "
-		 "'/dev/dsa/wq0.0' takes",
-		 "expected at most 16, or 'accel-config config-wq --wq-size=17 "
-		 "dsa0/wq0.0'"},
+		 "a ring of '17' is above the 16 descriptors that '/dev/dsa/wq0.0' takes",
+		 "expected at most 16, no ring (what has no room waits), or "
+		 "'accel-config config-wq --wq-size=17 dsa0/wq0.0'"},
 		{"", 2, 33, false, -EINVAL, CP_EXIT_USAGE, "a ring of '33'",
 		 "expected at most 32"},
 		{"/dev/dsa/wq0.1", 2, 0, true, -EBUSY, CP_EXIT_INVALID,
@@ -252,6 +251,31 @@ static void wrong_wishes_are_refused(void **state)
 	}
 }
 
+/* Description: where durable writes are required a queue that reads them back is taken,
+ * and one that cannot is refused; where they are only wanted any does. */
+static void durable_writes_need_readback(void **state)
+{
+	struct idxd_wq wqs[] = {queue("wq0.0", 0, false, 64),
+				queue("wq0.1", 1, false, 16)};
+	struct cp_dma_cfg cfg = {.node = 0, .durable = CP_DMA_DURABLE_WANTED};
+	struct cp_err err = {0};
+	unsigned index = 99;
+
+	(void)state;
+	wqs[1].readback = true;
+	assert_int_equal(idxd_wq_pick(wqs, 2, "", &cfg, NULL, &index, &err), 0);
+	assert_int_equal(index, 0);
+	cfg.durable = CP_DMA_DURABLE_REQUIRED;
+	assert_int_equal(idxd_wq_pick(wqs, 2, "", &cfg, NULL, &index, &err), 0);
+	assert_int_equal(index, 1);
+	assert_int_equal(idxd_wq_pick(wqs, 2, wqs[0].path, &cfg, NULL, &index, &err),
+			 -ENXIO);
+	check_said(&err, "'/dev/dsa/wq0.0' of 'dsa0' cannot read back what it wrote");
+	check_said(&err, "expected persist auto");
+	assert_int_equal(idxd_wq_pick(wqs, 1, "", &cfg, NULL, &index, &err), -ENXIO);
+	check_said(&err, "cannot read back");
+}
+
 /* Description: a shared queue takes as many as its threshold says, not its size. */
 static void threshold_is_the_limit(void **state)
 {
@@ -267,6 +291,18 @@ static void threshold_is_the_limit(void **state)
 	assert_int_equal(idxd_wq_entries(&wq), 32);
 }
 
+/* Description: descriptors go to one slot of the portal after the other, and from the
+ * last to the first: none beside its page. */
+static void slots_go_round_the_page(void **state)
+{
+	static unsigned char page[3 * IDXD_PORTAL_BYTES];
+	struct idxd_port port = {.portal = page + IDXD_PORTAL_BYTES};
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++)
+		assert_ptr_equal(idxd_port_slot(&port), port.portal + i % 64UL * 64);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,7 +310,9 @@ int main(void)
 		cmocka_unit_test(best_queue_is_picked),
 		cmocka_unit_test(taken_queues_are_passed_over),
 		cmocka_unit_test(wrong_wishes_are_refused),
+		cmocka_unit_test(durable_writes_need_readback),
 		cmocka_unit_test(threshold_is_the_limit),
+		cmocka_unit_test(slots_go_round_the_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
