@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The model engine: a DMA device in virtual time, served against the wall clock. When a
- * doorbell rings, the times at which its transactions would be done are computed; they can
- * be reaped from then on. No thread and, by default, no data: what is measured is our own
- * path with a device of known speed behind it.
+ * doorbell rings, the times at which its transactions would be done are computed, and
+ * from then on they can be reaped. No thread and, by default, no data: what is measured
+ * is our own path with a device of known speed behind it.
  *
  * The device. A channel of ours (struct cp_dma_chan) has `channels` lanes, each of which
  * serves one transaction at a time. Transactions are served in the order of their

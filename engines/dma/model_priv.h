@@ -6,9 +6,9 @@
  *	placed <= issued <= submitted
  *
  * Placing one gives it a lane and its times. What is placed is in a heap by the time at
- * which it can be reaped. Without a shared path all is placed at the doorbell. With one, a
- * transaction is placed when the clock reaches the start of its transfer: only then it is
- * known who else was there before.
+ * which it can be reaped. Without a shared path all is placed at the doorbell. With one,
+ * a transaction is placed when the clock reaches the start of its transfer: only then it
+ * is known who else was there before.
  *
  * model_settings.c, model_open.c (devices, how a channel comes and goes), model_time.c
  * (placing, the heap, the formula), model.c (the owner's hooks), model_wait.c
