@@ -110,6 +110,33 @@ static bool above_permille(uint64_t part, uint64_t total)
 	return (double)part * 1000.0 > (double)total;
 }
 
+/* What is known of why, behind what is in buf. */
+static void add_reasons(const struct cp_proof *proof, char *buf, size_t size)
+{
+	const struct {
+		uint64_t ios;
+		const char *why;
+	} reasons[] = {
+		{proof->fallback.no_channel, "no channel was to be had"},
+		{proof->fallback.ring_full, "the ring was full"},
+		{proof->fallback.error, "the engine refused"},
+		{proof->fallback.too_many_segments, "longer than the ring"},
+	};
+	const char *between = " (";
+	size_t len = size ? strlen(buf) : 0;
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (!reasons[i].ios || len + 1 >= size)
+			continue;
+		snprintf(buf + len, size - len, "%s%s: %" PRIu64 " I/Os", between,
+			 reasons[i].why, reasons[i].ios);
+		between = ", ";
+		len = strlen(buf);
+	}
+	if (*between == ',' && len + 1 < size)
+		snprintf(buf + len, size - len, ")");
+}
+
 static bool prove_dma(const struct cp_record *record, uint64_t total, char *buf,
 		      size_t size)
 {
@@ -134,6 +161,7 @@ static bool prove_dma(const struct cp_record *record, uint64_t total, char *buf,
 	snprintf(buf, size,
 		 "path dma left %.3g %% of its bytes to the cpu; expected at most 0.1 %%",
 		 100.0 * (double)missed / (double)total);
+	add_reasons(proof, buf, size);
 	return false;
 }
 

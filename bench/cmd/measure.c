@@ -130,6 +130,16 @@ static int measure_samples(struct cp_measure *measure, const struct cp_fio *fio,
 	return cp_manifest_write(measure->dir, &measure->manifest, err);
 }
 
+/* Moves nothing: no rival. "fault:null" is null with errors. */
+static bool is_harness(const struct cp_arm *arm)
+{
+	const char *dma = arm->dma;
+
+	if (!strncmp(dma, "fault:", 6))
+		dma += 6;
+	return strcspn(dma, ":,") == 4 && !strncmp(dma, "null", 4);
+}
+
 /* What tune will learn from must be rivals, as a sweep of persist is not. */
 static int check_rivals(const struct cp_plan *plan, struct cp_err *err)
 {
@@ -139,7 +149,7 @@ static int check_rivals(const struct cp_plan *plan, struct cp_err *err)
 		const struct cp_arm *arm = &plan->cells[i].arm;
 
 		if (cp_context_dir(&plan->cells[i].context) == CP_DIR_READ ||
-		    !strncmp(arm->dma, "null", 4))
+		    is_harness(arm))
 			continue;
 		if (!first)
 			first = arm;

@@ -42,4 +42,10 @@ enum cp_exit cp_measure_parse(struct cp_measure *measure, int argc, char **argv)
 enum cp_exit cp_measure_run(struct cp_measure *measure);
 void cp_measure_free(struct cp_measure *measure);
 
+/* Expected duration of nr samples in seconds, rounded up: never "0 s" of something. */
+static inline uint64_t cp_measure_time_s(const struct cp_plan *plan, size_t nr)
+{
+	return (cp_plan_time_ns(plan, nr) + 999999999) / 1000000000;
+}
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engines/base/units.h"
+#include "engines/dma/channel.h"
 
 /* In every line, by hand. */
 static bool always(const char *name)
@@ -24,8 +25,27 @@ static const void *object(const struct cp_plan_cell *cell, bool of_arm)
 	return of_arm ? (const void *)&cell->arm : (const void *)&cell->context;
 }
 
-/* Is there a reason to say it: does it vary, or is it not what is usual? An arm's fields
- * without a default follow from others. */
+/* An arm's field without a default follows from others: is this what it would be had the
+ * workload named none but the way? */
+static bool follows(const struct cp_plan_cell *cell, const struct cp_field *field)
+{
+	char is[CP_SPEC_TEXT_MAX], would_be[CP_SPEC_TEXT_MAX];
+	struct cp_arm usual;
+	struct cp_err err;
+
+	cp_arm_init(&usual);
+	memcpy(usual.queue_mode, cell->arm.queue_mode, sizeof(usual.queue_mode));
+	memcpy(usual.path, cell->arm.path, sizeof(usual.path));
+	memcpy(usual.dma, cell->arm.dma, sizeof(usual.dma));
+	memcpy(usual.policy, cell->arm.policy, sizeof(usual.policy));
+	if (cp_dma_fit_ring(&usual, &err) || cp_arm_resolve(&usual, &err))
+		return true;
+	cp_field_format(field, &cell->arm, true, is, sizeof(is));
+	cp_field_format(field, &usual, true, would_be, sizeof(would_be));
+	return !strcmp(is, would_be);
+}
+
+/* Is there a reason to say it: does it vary, or is it not what is usual? */
 static bool telling(const struct cp_plan *plan, const struct cp_field *field, bool of_arm)
 {
 	char first[CP_SPEC_TEXT_MAX], value[CP_SPEC_TEXT_MAX];
@@ -38,6 +58,8 @@ static bool telling(const struct cp_plan *plan, const struct cp_field *field, bo
 		if (!i)
 			memcpy(first, value, sizeof(first));
 		if (strcmp(first, value) != 0)
+			return true;
+		if (of_arm && !*field->def && !follows(&plan->cells[i], field))
 			return true;
 	}
 	return plan->nr_cells && *field->def && strcmp(first, field->def) != 0;
@@ -68,7 +90,7 @@ static void choose(const struct cp_plan *plan, bool of_arm, struct told *told)
 
 void cp_measure_print_plan(const struct cp_plan *plan)
 {
-	uint64_t time_s = cp_plan_time_ns(plan, plan->nr_order) / 1000000000;
+	uint64_t time_s = cp_measure_time_s(plan, plan->nr_order);
 	char bs[24], value[CP_SPEC_TEXT_MAX];
 	struct told told = {0};
 

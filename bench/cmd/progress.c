@@ -21,7 +21,7 @@ void cp_progress_begin(struct cp_progress *progress, const struct cp_measure *me
 {
 	const struct cp_plan *plan = &measure->plan;
 	size_t left = plan->nr_order - measure->nr_stored;
-	uint64_t time_s = cp_plan_time_ns(plan, left) / 1000000000;
+	uint64_t time_s = cp_measure_time_s(plan, left);
 
 	*progress = (struct cp_progress){
 		.quiet = measure->quiet,

@@ -10,11 +10,14 @@
 #include "bench/drive/child.h"
 #include "engines/base/clock.h"
 #include "engines/base/file.h"
+#include "engines/base/units.h"
 #include "results/sidecar.h"
 
 #define TIMEOUT_SLACK_NS 30000000000ULL
 #define OUTPUT_MAX	 (16U << 20)
 #define SPACE_MIN	 (64U << 10)
+#define LONG_SLACK_NS	 1e9 /* a busy machine is late too */
+#define STDERR_MAX	 (64U << 10)
 
 struct sample_files {
 	char job[4200], out[4200], errors[4200], sidecar[4200];
@@ -88,25 +91,45 @@ static int run_fio(const struct cp_session *session, const struct sample_files *
 	return ret;
 }
 
-/* The line of fio's stderr that goes with a failure: what the engine said of it, else the
- * first. */
-static void add_stderr(const struct sample_files *files, char *failed, size_t size)
-{
-	static const char ours[] = "copypath: error: ";
-	char text[1024] = "";
-	int fd = open(files->errors, O_RDONLY | O_CLOEXEC);
-	size_t len = strlen(failed);
+static const char ours[] = "copypath: error: ";
 
+/* The line of fio's stderr that goes with a failure: what the engine said of it, else the
+ * first. Was there one of the engine's? */
+static bool stderr_line(const struct sample_files *files, char *buf, size_t size)
+{
+	static char text[STDERR_MAX];
+	int fd = open(files->errors, O_RDONLY | O_CLOEXEC);
+
+	buf[0] = '\0';
 	if (fd < 0)
-		return;
+		return false;
 	cp_fd_text(fd, text, sizeof(text));
 	close(fd);
-	char *line = strstr(text, ours);
-	if (!line)
-		line = text;
-	line[strcspn(line, "\n")] = '\0';
+	const char *line = strstr(text, ours);
+	snprintf(buf, size, "%.*s", (int)strcspn(line ? line : text, "\n"),
+		 line ? line : text);
+	return line != NULL;
+}
+
+static void add_stderr(const struct sample_files *files, char *failed, size_t size)
+{
+	char line[1024];
+	size_t len = strlen(failed);
+
+	stderr_line(files, line, sizeof(line));
 	if (line[0])
 		snprintf(failed + len, size - len, "; stderr: %s", line);
+}
+
+/* What the engine can only say when all is done, as fio has asked for its errors before:
+ * a log or a sidecar that could not be written. */
+static void judge_stderr(const struct sample_files *files, struct cp_record *record)
+{
+	char line[sizeof(record->failed)];
+
+	if (!record->failed[0] && stderr_line(files, line, sizeof(line)))
+		snprintf(record->failed, sizeof(record->failed), "engine: %.240s",
+			 line + strlen(ours));
 }
 
 /* A job that ended with an error has told what it did until then, errors and provenance
@@ -171,6 +194,26 @@ static void judge(const struct cp_session *session, const struct cp_plan_cell *c
 	    strcmp(record->proof.verify, session->plan->verify) != 0)
 		snprintf(record->failed, size, "verify was '%s'; expected '%s'",
 			 record->proof.verify, session->plan->verify);
+	judge_stderr(files, record);
+}
+
+/* I/Os that take longer than the runtime stretch a sample: its figures are of few, and
+ * the plan's time is no guide. Where verify is on a sample has no runtime. */
+static void note_long(const struct cp_plan *plan, const struct cp_record *record,
+		      char *note, size_t size)
+{
+	double ran_ns = record->metrics[CP_METRIC_ELAPSED_NS];
+	char ran[24], runtime[24];
+	size_t len = strlen(note);
+
+	if (strcmp(plan->verify, "off") != 0 ||
+	    !(ran_ns > 2.0 * (double)plan->runtime_ns) ||
+	    ran_ns < (double)plan->runtime_ns + LONG_SLACK_NS || len + 1 >= size)
+		return;
+	snprintf(note + len, size - len, "%sran %s for a runtime of %s", len ? "; " : "",
+		 cp_time_format((uint64_t)ran_ns / 100000000 * 100000000, ran,
+				sizeof(ran)),
+		 cp_time_format(plan->runtime_ns, runtime, sizeof(runtime)));
 }
 
 /* A sample that failed because nothing could be written would fail again and again. */
@@ -208,6 +251,7 @@ static int take(struct cp_session *session, size_t index, struct cp_record *reco
 	if (end.interrupted || (session->interrupted && *session->interrupted))
 		return cp_err_set(err, CP_EXIT_INTERRUPTED, EINTR, "interrupted");
 	judge(session, cell, &files, &end, record, note, note_size);
+	note_long(session->plan, record, note, note_size);
 	snprintf(record->notes, sizeof(record->notes), "%s", note);
 	if (record->failed[0] && out_of_space(session))
 		return cp_err_set(err, CP_EXIT_INVALID, ENOSPC,

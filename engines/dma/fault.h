@@ -4,20 +4,22 @@
  * that what lies above can be shown to survive that. "fault:NAME[:...][,key=value,...]";
  * keys that it does not know are the wrapped engine's: fault:sw,threads=2,error=1%.
  *
- *	error=P%      never handed on; completes as read failed, write failed or aborted
- *	short=P%      only the first bytes are handed on; completes as failed with the
- *rest as residue, and none of the rest moved never=P%      never handed on; its
- *completion is withheld for never_for=TIME (30s, blk-mq's own time limit), then it
- *completes as aborted, so that nobody above waits for ever. close() drops it.
- *	prep_error=P% prep answers -EIO
- *	full=P%       prep answers -EAGAIN although there is room, and with an irq wakes
- *the waiter, who would else sleep for a completion that need not come reorder=N
- *completions are handed out N at a time, in seeded order; sooner when nothing is left to
- *wait for seed=N        what happens to a channel's Nth transaction depends on seed and N
- *only script=FILE   lines "N ACTION [ARG]": what happens to a channel's Nth transaction,
- *	              instead of what chance would have done (fault_script.c)
- *	log=FILE      a line for each transaction is appended when a channel is closed
- *	              (fault_log.c)
+ * - error=P%: never handed on; completes as read failed, write failed or aborted.
+ * - short=P%: only the first bytes are handed on; completes as failed with the rest as
+ *   residue, and none of the rest moved.
+ * - never=P%: never handed on; its completion is withheld for never_for=TIME (30s,
+ *   blk-mq's own time limit), then it completes as aborted, so that nobody above waits
+ *   for ever. close() drops it.
+ * - prep_error=P%: prep answers -EIO.
+ * - full=P%: prep answers -EAGAIN although there is room, and with an irq wakes the
+ *   waiter, who would else sleep for a completion that need not come.
+ * - reorder=N: completions are handed out N at a time, in seeded order; sooner when
+ *   nothing is left to wait for. 0 and 1: as they come.
+ * - seed=N: what happens to a channel's Nth transaction depends on seed and N only.
+ * - script=FILE: lines "N ACTION [ARG]": what happens to a channel's Nth transaction,
+ *   instead of what chance would have done (fault_script.c).
+ * - log=FILE: a line for each transaction is appended when a channel is closed
+ *   (fault_log.c).
  *
  * Transactions are counted from 1 as prep sees them; one that was told "full" keeps its
  * number for the next attempt. The chances of one transaction exclude each other.
@@ -207,7 +209,9 @@ void fault_close(struct cp_dma_chan *chan);
 int fault_script_read(const char *path, struct fault_step **ret_steps, size_t *ret_nr,
 		      struct cp_err *err);
 
-/* fault_log.c. path must outlive the log. */
+/* fault_log.c. Can the log be opened now? Nothing is made. */
+int fault_log_check(const char *path, struct cp_err *err);
+/* path must outlive the log. */
 int fault_log_open(const char *path, struct fault_log *ret_log, struct cp_err *err);
 /* Room for one more line: false when there is no memory. */
 bool fault_log_room(struct fault_log *log);

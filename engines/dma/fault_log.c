@@ -23,15 +23,41 @@
 #include "engines/base/file.h"
 #include "engines/dma/fault.h"
 
+static int no_log(const char *path, int errnum, struct cp_err *err)
+{
+	return cp_err_set(err, CP_EXIT_USAGE, errnum,
+			  "fault: log '%s' cannot be written: %s; expected a "
+			  "file that can be made or appended to",
+			  path, strerror(errnum));
+}
+
+int fault_log_check(const char *path, struct cp_err *err)
+{
+	char dir[sizeof(((struct fault_settings *)0)->log)];
+	const char *slash = strrchr(path, '/');
+	/* nonblocking: a pipe without a reader is an error here, and no wait */
+	int fd = open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (errno != ENOENT)
+		return no_log(path, errno, err);
+	/* it is made when the channel is opened; a check leaves nothing behind */
+	if (!slash)
+		snprintf(dir, sizeof(dir), ".");
+	else
+		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path + 1), path);
+	return access(dir, W_OK | X_OK) ? no_log(path, errno, err) : 0;
+}
+
 int fault_log_open(const char *path, struct fault_log *ret_log, struct cp_err *err)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
 
 	if (fd < 0)
-		return cp_err_set(err, CP_EXIT_USAGE, errno,
-				  "fault: log '%s' cannot be written: %s; expected a "
-				  "file that can be made or appended to",
-				  path, strerror(errno));
+		return no_log(path, errno, err);
 	*ret_log = (struct fault_log){.fd = fd, .path = path};
 	return 0;
 }

@@ -49,23 +49,44 @@ static bool names(const char *spec, const char *engine)
 	return len == strlen(engine) && !memcmp(spec, engine, len);
 }
 
+/* Any engine of the table but ourselves; auto is no engine. */
+static const struct cp_dma_ops *wrappable(const char *base, struct cp_err *err)
+{
+	const char *words[16], *near;
+	char list[160];
+	size_t nr = 0;
+
+	for (size_t i = 0; cp_dma_table[i] && nr < 15; i++) {
+		const struct cp_dma_ops *ops = cp_dma_table[i];
+
+		if (ops->open == fault_open)
+			continue;
+		if (names(base, ops->name))
+			return ops;
+		words[nr++] = ops->name;
+	}
+	words[nr] = NULL;
+	near = cp_nearest_word(base, words);
+	if (near)
+		cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			   "fault: unknown dma engine '%s'; expected '%s'", base, near);
+	else
+		cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			   "fault: '%s' is no engine to wrap; expected %s, e.g. "
+			   "fault:sw,error=1%%",
+			   base, cp_words_join(words, list, sizeof(list)));
+	return NULL;
+}
+
 /* The wrapped engine, and its spec: what is named, and the keys that are not ours. */
 static int inner_read(const struct cp_spec *spec, struct fault_settings *set,
 		      struct cp_err *err)
 {
 	size_t at = (size_t)snprintf(set->inner, sizeof(set->inner), "%s", spec->base);
 
-	if (names(spec->base, "") || names(spec->base, "fault") ||
-	    names(spec->base, "auto"))
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "fault: '%s' is no engine to wrap; expected "
-				  "fault:ENGINE[,key=value,...], e.g. fault:sw,error=1%%",
-				  spec->base);
-	set->ops = cp_dma_find(spec->base, err);
-	if (!set->ops) {
-		cp_err_prefix(err, "fault");
+	set->ops = wrappable(spec->base, err);
+	if (!set->ops)
 		return -EINVAL;
-	}
 	/* shorter than the text that they all were read from */
 	for (unsigned i = 0; i < spec->nr_keys; i++) {
 		if (!spec->keys[i].used)
@@ -80,8 +101,7 @@ static int inner_read(const struct cp_spec *spec, struct fault_settings *set,
 int fault_settings_read(const char *text, struct fault_settings *ret_set,
 			struct cp_err *err)
 {
-	struct fault_settings set = {
-		.never_for_ns = FAULT_NEVER_FOR_NS, .seed = 1, .reorder = 1};
+	struct fault_settings set = {.never_for_ns = FAULT_NEVER_FOR_NS, .seed = 1};
 	struct cp_spec spec;
 	int rc = cp_spec_parse(text, &spec, err);
 
@@ -93,7 +113,7 @@ int fault_settings_read(const char *text, struct fault_settings *ret_set,
 	if (!rc)
 		rc = cp_spec_uint(&spec, "seed", 0, UINT64_MAX, &set.seed, err);
 	if (!rc)
-		rc = cp_spec_uint(&spec, "reorder", 1, FAULT_REORDER_MAX, &set.reorder,
+		rc = cp_spec_uint(&spec, "reorder", 0, FAULT_REORDER_MAX, &set.reorder,
 				  err);
 	if (rc)
 		return rc;
@@ -139,6 +159,8 @@ int fault_check(const char *spec, struct cp_err *err)
 	if (set.script[0])
 		rc = fault_script_read(set.script, &steps, &nr, err);
 	free(steps);
+	if (!rc && set.log[0])
+		rc = fault_log_check(set.log, err);
 	return rc;
 }
 

@@ -64,9 +64,9 @@ static int say_open(const char *device, int error, struct cp_err *err)
 	case ENOENT:
 	case ENOTDIR:
 		return cp_err_set(err, CP_EXIT_INVALID, error,
-				  "no device '%s'; expected the module cp_dma (kmod/), "
-				  "loaded, and a DMA channel that it may use (modprobe "
-				  "cp_dma; cp_softdma has channels in software)",
+				  "no device '%s'; expected that of the module cp_dma, "
+				  "which is not part of this version; dma sw and, with "
+				  "Intel DSA, idxd need none",
 				  device);
 	case EACCES:
 	case EPERM:
@@ -110,8 +110,7 @@ static int read_info(int fd, const char *device, struct cp_dmadev_info *info,
 		return cp_err_set(
 			err, CP_EXIT_INVALID, ENODEV,
 			"'%s' has no DMA channel; expected a device whose driver "
-			"can copy memory (ioatdma, idxd), or the module "
-			"cp_softdma",
+			"can copy memory (ioatdma, idxd)",
 			device);
 	if (!info->maps_max || info->maps_max > MAPS_MAX || !info->ring_max ||
 	    !(info->features & CP_DMADEV_FENCE))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The model engine: a DMA device in virtual time, served against the wall clock. When a
- * doorbell rings, the times at which its transactions would be done are computed; they
- *can be reaped from then on. No thread and, by default, no data: what is measured is our
- *own path with a device of known speed behind it.
+ * doorbell rings, the times at which its transactions would be done are computed, and
+ * from then on they can be reaped. No thread and, by default, no data: what is measured
+ * is our own path with a device of known speed behind it.
  *
  * The device. A channel of ours (struct cp_dma_chan) has `channels` lanes, each of which
  * serves one transaction at a time. Transactions are served in the order of their
@@ -86,10 +86,10 @@ struct cp_model_answer {
  * Source: asymptotic bounds of a closed queueing network without think time: D over the
  * total demand below saturation, one over the demand of the slowest station above it
  * (Denning and Buzen, "The Operational Analysis of Queueing Network Models", ACM
- *Computing Surveys 10(3), 1978), and Little's law for the latency. Here every demand is
- *constant, so nothing waits before a station is saturated and the bounds are reached.
- *That holds when D * P is at most L or a multiple of it (else some lanes hold one more
- *than others, and both figures are bounds).
+ * Computing Surveys 10(3), 1978), and Little's law for the latency. Here every demand is
+ * constant, so nothing waits before a station is saturated and the bounds are reached.
+ * That holds when D * P is at most L or a multiple of it (else some lanes hold one more
+ * than others, and both figures are bounds).
  */
 void cp_model_closed_form(const struct cp_model_settings *settings,
 			  const struct cp_model_load *load,

@@ -7,12 +7,12 @@
  *
  * Placing one gives it a lane and its times. What is placed is in a heap by the time at
  * which it can be reaped. Without a shared path all is placed at the doorbell. With one,
- *a transaction is placed when the clock reaches the start of its transfer: only then it
- *is known who else was there before.
+ * a transaction is placed when the clock reaches the start of its transfer: only then it
+ * is known who else was there before.
  *
  * model_settings.c, model_open.c (devices, how a channel comes and goes), model_time.c
  * (placing, the heap, the formula), model.c (the owner's hooks), model_wait.c
- *(interrupts).
+ * (interrupts).
  */
 #ifndef CP_ENGINES_DMA_MODEL_PRIV_H
 #define CP_ENGINES_DMA_MODEL_PRIV_H

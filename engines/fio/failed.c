@@ -41,12 +41,14 @@ void cp_fio_failed(const struct thread_data *td, struct cp_job *job,
 	job->told = true;
 	say_cause(td, io, cause, sizeof(cause));
 	if (io->sync)
-		log_err("copypath: error: a sync failed: %s; media %s '%s'\n", cause,
-			cp_fio_option(td, "media"), file);
+		log_err("copypath: error: a sync failed: %s; media %s%s%s%s\n", cause,
+			cp_fio_option(td, "media"), *file ? " '" : "", file,
+			*file ? "'" : "");
 	else
 		log_err("copypath: error: %s of %" PRIu64 " at byte %" PRIu64 ", %" PRIu64
-			" of them not copied: %s; media %s '%s'\n",
+			" of them not copied: %s; media %s%s%s%s\n",
 			io->dir == CP_DIR_READ ? "read" : "write", (uint64_t)io->bytes,
 			(uint64_t)io->offset, (uint64_t)io->residue, cause,
-			cp_fio_option(td, "media"), file);
+			cp_fio_option(td, "media"), *file ? " '" : "", file,
+			*file ? "'" : "");
 }

@@ -62,8 +62,8 @@ static const char *device_of(const struct cp_media_cfg *cfg)
 static int no_driver(const char *name, int errnum, struct cp_err *err)
 {
 	return cp_err_set(err, CP_EXIT_INVALID, errnum,
-			  "'%s' has no driver; expected: load the module cp_memattr "
-			  "(modprobe cp_memattr)",
+			  "'%s' has no driver; expected the module cp_memattr, which is "
+			  "not part of this version",
 			  name);
 }
 
@@ -83,8 +83,7 @@ static int look_at(const struct cp_memattr_sys *sys, const char *name, dev_t *re
 			return cp_err_set(
 				err, CP_EXIT_USAGE, errno,
 				"'%s' does not exist; expected the device of the "
-				"module cp_memattr: load the module cp_memattr "
-				"(modprobe cp_memattr)",
+				"module cp_memattr, which is not part of this version",
 				name);
 		return cp_err_set(err, CP_EXIT_INVALID, errno, "cannot look at '%s': %s",
 				  name, strerror(errno));

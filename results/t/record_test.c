@@ -384,9 +384,12 @@ static void test_proof(void **state)
 		{"mq", "dma", "sw", 1000, 0, 1000, 0, 0, 0, NULL},
 		{"mq", "dma", "sw", 1000, 1, 999, 0, 1, 0, NULL},
 		{"mq", "dma", "sw", 1000, 2, 998, 0, 2, 0, "left 0.2 %"},
-		{"mq", "dma", "sw", 1000, 1000, 0, 0, 1000, 0, "left 100 %"},
+		{"mq", "dma", "sw", 1000, 1000, 0, 0, 1000, 0,
+		 "left 100 % of its bytes to the cpu; expected at most 0.1 % "
+		 "(the ring was full: 7 I/Os, the engine refused: 467 I/Os)"},
 		/* bytes that took the cpu without being counted as fallback */
-		{"mq", "dma", "sw", 1000, 500, 500, 0, 0, 0, "left 50 %"},
+		{"mq", "dma", "sw", 1000, 500, 500, 0, 0, 0,
+		 "left 50 % of its bytes to the cpu; expected at most 0.1 %"},
 		{"mq", "dma", "sw", 1000, 0, 0, 1000, 0, 0, "simulated 1000 bytes"},
 		{"mq", "dma", "null:delay=20us", 1000, 0, 0, 1000, 0, 0, NULL},
 		{"mq", "dma", "model", 1000, 0, 0, 1000, 0, 0, NULL},
@@ -418,12 +421,17 @@ static void test_proof(void **state)
 		r.proof.bytes_simulated = cases[i].simulated;
 		r.proof.bytes_fallback = cases[i].fallback;
 		r.proof.errors = cases[i].errors;
+		/* the reasons that are known, and no others */
+		r.proof.fallback.ring_full = cases[i].fallback == 1000 ? 7 : 0;
+		r.proof.fallback.error = cases[i].fallback == 1000 ? 467 : 0;
 
 		bool holds = cp_record_prove(&r, buf, sizeof(buf));
 
 		if (holds != !cases[i].reason ||
-		    (cases[i].reason && !strstr(buf, cases[i].reason)))
+		    (cases[i].reason && !strstr(buf, cases[i].reason)) ||
+		    (!cases[i].fallback && strchr(buf, '(')))
 			fail_msg("case %zu: %d '%s'", i, holds, buf);
+		assert_int_equal(cp_record_prove(&r, NULL, 0), holds);
 		assert_int_equal(cp_record_failed(&r, buf, sizeof(buf)), !holds);
 	}
 }

@@ -217,6 +217,51 @@ failed() {
 	[[ $stderr = *"fault: log 'gone/log' cannot be written"* ]]
 }
 
+@test "a log that cannot be written fails the sample, one that cannot be opened the workload" {
+	cat >w.yaml <<-'YAML'
+		schema: 1
+		kind: workload
+		name: w
+		target: {media: anon, size: 16m}
+		workload: {rw: write, bs: 64k}
+		arms: [{name: a, queue_mode: mq, path: dma, dma: "fault:sw,log=/dev/full"}]
+		run: {runtime: 20ms, ramp_time: 0s, samples: 1}
+	YAML
+	rm -rf r
+	run "$BUILD/copypath" run w.yaml -o r
+	[ "$status" -eq 1 ]
+	jq -e ".failed == \"engine: fault: log '/dev/full' was not written whole: No space left on device\"" \
+		r/records.jsonl
+	for log in /nonexistent/x /; do
+		sed "s#/dev/full#$log#" w.yaml >v.yaml
+		run "$BUILD/copypath" run --dry-run v.yaml
+		[ "$status" -eq 2 ]
+		[[ $output = *"v.yaml:6:"*"error: 'dma' is "*": fault: log '$log' cannot be written: "* ]]
+	done
+}
+
+@test "a failed sample names why the engine did not do it" {
+	cat >w.yaml <<-'YAML'
+		schema: 1
+		kind: workload
+		name: w
+		target: {media: anon, size: 16m}
+		workload: {rw: write, bs: 64k}
+		arms: [{name: a, queue_mode: mq, path: dma, dma: "fault:sw,prep_error=50%"}]
+		run: {runtime: 20ms, ramp_time: 0s, samples: 1}
+	YAML
+	rm -rf r
+	run "$BUILD/copypath" run w.yaml -o r
+	[ "$status" -eq 1 ]
+	jq -e '. as $r | .failed | endswith("(the engine refused: \($r.proof.fallback.error) I/Os)")' r/records.jsonl
+	sed -i 's/prep_error/error/' w.yaml
+	rm -rf r
+	run "$BUILD/copypath" run w.yaml -o r
+	[ "$status" -eq 1 ]
+	# no file, no name of one
+	jq -e '.failed | endswith("; media anon")' r/records.jsonl
+}
+
 @test "a record says that its engine was made to fail, and one with errors is a failed one" {
 	cat >w.yaml <<-'YAML'
 		schema: 1

@@ -107,7 +107,7 @@ records() {
 	run --separate-stderr "$copypath" run --dry-run w.yaml -o r
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq 5 ]
-	[[ ${lines[4]} = "w: 4 cells x 1 samples = 4 samples, about 0 min 01 s" ]]
+	[[ ${lines[4]} = "w: 4 cells x 1 samples = 4 samples, about 0 min 02 s" ]]
 	[ ! -e r ]
 	[ ! -e results ]
 }
@@ -124,6 +124,37 @@ records() {
 		run "$copypath" run --dry-run w.yaml --filter "$word"
 		[ "$status" -eq 0 ]
 	done
+}
+
+@test "a dry run says what an arm has that it would not have by itself" {
+	sed -i 's/, dma: sw}/, dma: sw, max_merge: 1g, queue_depth: 16, q_per_node: 1, completion: irq}/; /bio/d' w.yaml
+	run --separate-stderr "$copypath" run --dry-run w.yaml
+	[ "$status" -eq 0 ]
+	for word in max_merge=1g queue_depth=16 q_per_node=1 completion=irq; do
+		[[ ${lines[0]} = *" $word"* ]]
+	done
+	sed -i 's/max_merge: 1g, queue_depth: 16, q_per_node: 1, completion: irq/max_merge: 0, queue_depth: 128, completion: poll/' w.yaml
+	run --separate-stderr "$copypath" run --dry-run w.yaml
+	[ "$status" -eq 0 ]
+	for word in max_merge queue_depth q_per_node completion; do
+		[[ ${lines[0]} != *" $word="* ]]
+	done
+}
+
+@test "a time that is less than a second is said as one" {
+	sed -i 's/20ms/10ms/' w.yaml
+	run --separate-stderr "$copypath" run --dry-run w.yaml --filter rw=read --filter arm=cpu
+	[[ $output = *"= 1 samples, about 0 min 01 s" ]]
+	run --separate-stderr "$copypath" run w.yaml --filter rw=read --filter arm=cpu -o r
+	[[ $stderr = *"1 samples of 1 cells, about 0 min 01 s"* ]]
+}
+
+@test "a sample that took much longer than its runtime says so" {
+	sed -i 's/dma: sw}/dma: "model:setup=1200ms"}/' w.yaml
+	run --separate-stderr "$copypath" run w.yaml -o r --filter rw=read
+	jq -es 'map({(.arm.name): .notes}) | add |
+		(.offload | test("ran 1[.][2-9]s for a runtime of 20ms")) and
+		(.cpu // "" | contains("ran ") | not)' r/records.jsonl
 }
 
 @test "filters: a key twice means either, two keys mean both" {

@@ -42,6 +42,19 @@ answered() {
 	[ -s r/policy.yaml ]
 }
 
+@test "null is no rival, with errors or without" {
+	sed -i 's/rw: read, bs: .*}/rw: write, bs: 4k}/
+		s/path: dma, dma: sw}/path: dma, dma: "null", persist: auto}/' w.yaml
+	for dma in null fault:null fault:null,reorder=2; do
+		sed "s/\"null\"/\"$dma\"/" w.yaml >v.yaml
+		run "$copypath" tune --dry-run v.yaml
+		[ "$status" -eq 0 ]
+	done
+	sed 's/"null"/"fault:sw"/' w.yaml >v.yaml
+	run "$copypath" tune --dry-run v.yaml
+	[ "$status" -eq 2 ]
+}
+
 @test "tune --json prints one document" {
 	run --separate-stderr "$copypath" tune w.yaml -q --json -o r --objective throughput
 	answered "$status"

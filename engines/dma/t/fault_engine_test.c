@@ -51,7 +51,9 @@ static void wrong_settings_are_refused(void **state)
 	static const struct {
 		const char *spec, *error;
 	} cases[] = {
-		{"fault", "fault: '' is no engine to wrap; expected fault:ENGINE"},
+		{"fault", "fault: '' is no engine to wrap; expected idxd, kernel, sw, "
+			  "null or model, e.g. fault:sw,error=1%"},
+		{"fault:none", "fault: 'none' is no engine to wrap; expected idxd"},
 		{"fault:error=1%", "fault: '' is no engine to wrap"},
 		{"fault:auto", "fault: 'auto' is no engine to wrap"},
 		{"fault:fault", "fault: 'fault' is no engine to wrap"},
@@ -65,11 +67,14 @@ static void wrong_settings_are_refused(void **state)
 		{"fault:null,full=99.5%", "full '99.5%' is out of range"},
 		{"fault:null,error=60%,short=30%,never=9%,prep_error=2%",
 		 "add up to '101%'; expected at most 100%"},
-		{"fault:null,reorder=0", "reorder '0' is out of range"},
 		{"fault:null,reorder=5000", "reorder '5000' is out of range"},
 		{"fault:null,seed=-1", "seed '-1' is not a whole number"},
 		{"fault:null,never_for=2h", "never_for '2h' is out of range"},
 		{"fault:null,script=gone", "fault: script: cannot read 'gone'"},
+		{"fault:null,log=gone/log", "fault: log 'gone/log' cannot be written: No "
+					    "such file or directory; expected a file"},
+		{"fault:null,log=/", "fault: log '/' cannot be written: Is a directory"},
+		{"fault:null,log=/dev/null/x", "log '/dev/null/x' cannot be written"},
 	};
 
 	(void)state;
@@ -85,6 +90,53 @@ static void wrong_settings_are_refused(void **state)
 			fail_msg("'%s' lacks '%s'", err.msg, cases[i].error);
 		assert_true(ops->open(&cfg, &chan, &err) < 0);
 		assert_null(chan);
+	}
+}
+
+/* Description: a check makes no log, and leaves one that is there as it was. */
+static void check_leaves_the_log_alone(void **state)
+{
+	const struct cp_dma_ops *ops;
+	struct cp_err err = {0};
+	char *text = NULL;
+	size_t len;
+
+	(void)state;
+	ops = cp_dma_find("fault:null", &err);
+	assert_int_equal(ops->check("fault:null,log=log", &err), 0);
+	assert_int_equal(access("log", F_OK), -1);
+	file_write("log", "mine\n");
+	assert_int_equal(ops->check("fault:null,log=log", &err), 0);
+	assert_int_equal(cp_file_read("log", 1 << 10, &text, &len, &err), 0);
+	assert_string_equal(text, "mine\n");
+	free(text);
+	unlink("log");
+}
+
+/* Description: reorder=0, as its default, hands out completions as they come. */
+static void no_reorder_is_zero(void **state)
+{
+	(void)state;
+	for (unsigned reorder = 0; reorder < 2; reorder++) {
+		char spec[64], far[4096] = {0}, near[8];
+		struct cp_dma_completion done[8];
+
+		snprintf(spec, sizeof(spec), "fault:null,reorder=%u", reorder);
+		struct rig rig = rig_open(spec, 8, false);
+
+		for (uintptr_t i = 1; i <= 8; i++) {
+			struct cp_dma_sg sg = {near, sizeof(near)};
+
+			assert_int_equal(rig.ops->prep_memcpy_sg(rig.chan, CP_DIR_READ,
+								 far, &sg, 1, 0,
+								 (void *)i),
+					 0);
+			assert_int_equal(rig.ops->submit(rig.chan), i);
+			rig.ops->issue_pending(rig.chan);
+			assert_int_equal(rig.ops->reap(rig.chan, done, 8), 1);
+			assert_int_equal(done[0].cookie, i);
+		}
+		rig_close(&rig);
 	}
 }
 
@@ -525,6 +577,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_settings_are_refused),
+		cmocka_unit_test(check_leaves_the_log_alone),
+		cmocka_unit_test(no_reorder_is_zero),
 		cmocka_unit_test(wrong_scripts_are_refused),
 		cmocka_unit_test(wrapped_engine_shows_through),
 		cmocka_unit_test(script_is_followed),

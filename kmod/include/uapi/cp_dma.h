@@ -48,9 +48,8 @@
 #define CP_DMADEV_DEVICE  "/dev/cp_dma"
 
 /* Features: cp_dmadev_info.features, a bit each. */
-#define CP_DMADEV_HARDWARE                                                               \
-	(1U << 0)		      /* all channels are of real devices, none software \
-				       */
+/* all channels are of real devices, none software */
+#define CP_DMADEV_HARDWARE  (1U << 0)
 #define CP_DMADEV_EVENTFD   (1U << 1) /* OPEN takes one */
 #define CP_DMADEV_EXCLUSIVE (1U << 2) /* OPEN can keep others off the channel */
 #define CP_DMADEV_FENCE	    (1U << 3) /* SUBMIT takes CP_DMADEV_F_FENCE */
@@ -92,8 +91,8 @@ struct cp_dmadev_info {
  * struct cp_dmadev_open - the channel of this open file
  * @flags:	in: CP_DMADEV_O_*
  * @chan:	in: which, from 0, or CP_DMADEV_CHAN_ANY. out: which it is.
- * @node:	in: NUMA node it should be on; another one is given where that has none.
- *Or CP_DMADEV_NODE_ANY. out: its device's node, -1 unknown.
+ * @node:	in: NUMA node it should be on, or CP_DMADEV_NODE_ANY; another one is
+ *		given where that has none. out: its device's node, -1 unknown.
  * @ring:	in: transactions in flight, at least 1. out: entries of the ring, a power
  *		of two at least as large
  * @event_fd:	in: with CP_DMADEV_O_EVENTFD: an eventfd to which 1 is added when a
@@ -263,10 +262,11 @@ struct cp_dmadev_done {
 /**
  * struct cp_dmadev_ring - what mmap() gives
  * @tail:	completions so far, modulo 2^32: the module's to write. A load with
- *acquire semantics that sees it makes done[] up to it, and the bytes that were moved,
- *visible.
+ *		acquire semantics that sees it makes done[] up to it, and the bytes
+ *		that were moved, visible.
  * @head:	completions consumed so far: the caller's to write, with release
- *semantics, once it has read them; the module writes over them after that.
+ *		semantics, once it has read them; the module writes over them after
+ *		that.
  * @mask:	entries - 1; the module does not change it
  * @done:	completion number n is at n & mask
  *
