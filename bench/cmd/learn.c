@@ -306,7 +306,7 @@ static void summary(const struct learn_run *run, const struct cp_policy *policy,
 			counts.unusable);
 	if (run->filtered)
 		fprintf(stderr, ", %" PRIu64 " left out by --filter", run->filtered);
-	fprintf(stderr, "; %u interval%s decided, %u undecided\n", decided,
+	fprintf(stderr, "; %u size interval%s decided, %u undecided\n", decided,
 		decided == 1 ? "" : "s", open);
 	if (!isnan(regret->mean_pct))
 		fprintf(stderr,
