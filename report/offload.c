@@ -163,7 +163,7 @@ static void put_row(void *ctx, const struct cp_report_cell *like,
 	const struct cp_report_arm *dma = &report->arms[beside->dma->arm];
 	char where[400];
 
-	cp_report_table_load(table, &like->context);
+	cp_report_table_load(table, report, beside->dma);
 	cp_report_context_words(&like->context, &like->provenance, where, sizeof(where));
 	cp_report_table_add(table, "%s%s", like->host, where);
 	cp_report_table_add(table, "%s",

@@ -30,6 +30,13 @@ void cp_report_offload_write(const struct cp_report_page *page,
 
 /* Are all four phases known? They are of no cell that offloaded nothing. */
 bool cp_report_has_phases(const struct cp_report_cell *cell);
+/* Are they of enough I/Os to draw? */
+#define CP_REPORT_TIMED_MIN 30
+bool cp_report_phases_drawn(const struct cp_report_cell *cell);
+/* The mean of the timed I/Os is more than CP_REPORT_PHASES_OFF away from that of all: the
+ * shares are of I/Os unlike the others. */
+#define CP_REPORT_PHASES_OFF 0.25
+bool cp_report_phases_off(const struct cp_report_cell *cell);
 /* The sum of a cell's phases, ns. */
 double cp_report_phases_ns(const struct cp_report_cell *cell);
 void cp_report_phases_table(const struct cp_report *report,

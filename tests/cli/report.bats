@@ -408,7 +408,9 @@ manifest() {
 	for form in svg png csv gp; do
 		[ -s "$out/figures/phases-4.$form" ]
 	done
-	grep -q '^6,64k,software,.*,10,12,97,100,dma-sw (software)$' "$out/figures/phases-1.csv"
+	grep -q '^6,64k,software,.*,10,12,97,100,33,[0-9.]*,dma-sw (software)$' "$out/figures/phases-1.csv"
+	grep -qF 'mean latency of those I/Os that were timed' "$out/report.md"
+	grep -qF 'Timed were 33 to 33 I/Os a bar.' "$out/report.md"
 	grep -q "ROW\[5\] = '64k  what-if'; TOTAL\[5\] = '.* us modelled'" "$out/figures/phases-1.gp"
 	grep -q '<h2>Requests</h2>' "$out/index.html"
 	grep -q '^read,2m,16,16,made-up,what-if (modelled),modelled,3,' "$out/tables/requests.csv"
@@ -417,6 +419,19 @@ manifest() {
 	[ "$output" = $'0\n0' ]
 	grep -q "LABEL\[4\] = 'what-if (modelled)'" "$out/figures/bandwidth-1.gp"
 	grep -q 'DMA: modelled. A device of given speed' "$out/index.html"
+	# too few, or unlike the others: said, and not drawn where too few
+	sed 's/"timed":11/"timed":9/; s/"lat_ns_mean":/&1/' "$dir/offload/records.jsonl" >"$dir/few.jsonl"
+	report "$dir/few.jsonl" -o "$out"
+	grep -q 'rows are of fewer than 30 timed I/Os' "$out/report.md"
+	grep -q 'rows the timed I/Os took on average over 25 % more or less' "$out/report.md"
+	[ ! -e "$out/figures/phases-1.csv" ]
+	# a depth that did not take effect
+	run grep -c 'in effect' "$out/report.md"
+	[ "$output" = 0 ]
+	sed 's/"effective_iodepth":16/"effective_iodepth":3/' "$dir/offload/records.jsonl" >"$dir/depth.jsonl"
+	report "$dir/depth.jsonl" -o "$out"
+	grep -q '16 (3 in effect)' "$out/tables/cells.csv"
+	grep -q 'the figures are of depth M' "$out/report.md"
 	# records from before have no phases and no counters, and no section of them
 	records quick
 	report "$dir/quick" -o "$out"
