@@ -122,6 +122,7 @@ struct cp_report {
 
 	struct cp_learn *learn; /* NULL: the learner refused, see judge_note */
 	char judge_note[CP_ERR_MSG_MAX];
+	char objective_note[CP_ERR_MSG_MAX]; /* where the objective comes from; "" */
 	bool has_policy, policy_learned_here;
 	char policy_path[4096];
 	struct cp_policy policy;

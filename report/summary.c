@@ -253,9 +253,10 @@ static void what_to_set(const struct cp_report *report, struct cp_report_doc *do
 		cp_report_doc_item(
 			doc,
 			"No policy was given or found beside the records; this "
-			"one was learned from them for this report (objective "
-			"%s).",
-			report->policy.objective.name);
+			"one was learned from them for this report (%s%s).",
+			report->objective_note[0] ? "" : "objective ",
+			report->objective_note[0] ? report->objective_note
+						  : report->policy.objective.name);
 	else
 		cp_report_doc_item(doc, "From %s; `copypath emit` gives it to a driver.",
 				   report->policy_path);

@@ -239,6 +239,30 @@ manifest() {
 	END
 }
 
+@test "the objective: the workload's, or the option's; not with a policy" {
+	records quick
+	"$copypath" learn "$dir/quick" -o "$dir/p.yaml" 2>/dev/null
+	manifest quick '[]'
+	sed -i 's/"config": {/"config": {"objective": "throughput", /' "$dir/quick/manifest.json"
+	report "$dir/quick" -o "$out"
+	grep -qF 'for this report (objective throughput: the workload of the run asks for it' "$out/report.md"
+	grep -q '^Objective throughput: ' "$out/report.md"
+	report "$dir/quick" -o "$out" --objective efficiency
+	grep -qF 'for this report (objective efficiency)' "$out/report.md"
+	# also where a policy lies beside the records
+	cp "$dir/p.yaml" "$dir/quick/policy.yaml"
+	report "$dir/quick" -o "$out"
+	run grep -c 'for this report' "$out/report.md"
+	[ "$output" = 0 ]
+	report "$dir/quick" -o "$out" --objective efficiency
+	grep -qF 'for this report (objective efficiency)' "$out/report.md"
+	run report "$dir/quick" -o "$out" --objective quick
+	[ "$status" -eq 2 ]
+	run report "$dir/quick" -o "$out" --objective efficiency --policy "$dir/quick/policy.yaml"
+	[ "$status" -eq 2 ]
+	grep -q "'--policy' with '--objective'" "$dir/err"
+}
+
 @test "how to reproduce: the printed command is one that run takes" {
 	records quick
 	manifest quick '["run", "configs/workloads/quick.yaml"]'
