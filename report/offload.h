@@ -19,6 +19,11 @@ extern const char *const cp_report_phase_names[CP_REPORT_PHASES];
 const struct cp_report_cell *cp_report_fastest(const struct cp_report *report,
 					       const struct cp_report_cell *cells,
 					       size_t nr, const char *path);
+/* Can published figures stand beside this cell of an offloading arm? Not where its engine
+ * is modelled: no record says which figures that was made from, so a likeness may be
+ * theirs put in, and a difference says nothing of the machine. */
+bool cp_report_has_published(const struct cp_report *report,
+			     const struct cp_report_cell *dma);
 /* A row a context and DMA arm, beside the fastest CPU arm of that context and what was
  * published of it. No rows where nothing was offloaded. */
 void cp_report_offload_table(const struct cp_report *report,

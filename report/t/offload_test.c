@@ -155,9 +155,10 @@ static void beside_test(void **state)
 		/* ours is slower in all of them; software needs more CPU, the model less
 		 */
 		{"read", "64k", "1", "dma-sw (software)", "0.32", "0.54", "MB/s"},
-		{"read", "64k", "1", "what-if (modelled)", "0.32", "0.54", "both"},
+		/* a model may be made of the very figures: none stand beside it */
+		{"read", "64k", "1", "what-if (modelled)", "-", "-", "-"},
 		{"read", "2m", "16", "dma-sw (software)", "1.18", "0.11", "neither"},
-		{"write", "2m", "1", "what-if (modelled)", "1.46", "0.58", "CPU %"},
+		{"write", "2m", "1", "dma-sw (software)", "1.46", "0.58", "neither"},
 	};
 	struct cp_report_table table;
 
