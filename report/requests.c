@@ -76,8 +76,9 @@ void cp_report_phases_table(const struct cp_report *report, struct cp_report_tab
 		"Where an offloaded I/O's time goes: means over those I/Os of a sample "
 		"that were timed, medians of N samples. timed: how many, of all N. "
 		"prepare: handed in until its descriptors are written, submit: the "
-		"doorbell, wait: until its completion is found, complete: until it is "
-		"handed back; their sum is the mean latency of the timed I/Os. mean us, "
+		"doorbell and, with split_pct, the CPU's own share, wait: until its "
+		"completion is found, complete: until it is handed back; their sum is "
+		"the mean latency of the timed I/Os. mean us, "
 		"p50 us: of all I/Os; timed/all: sum over mean",
 		"lrrrlllrrrrrrrrrrr", header);
 	table->fold = true;
@@ -139,8 +140,8 @@ int cp_report_phases_write(const struct cp_report_page *page, struct cp_report_d
 	doc->ops->section(doc, "Where an offloaded I/O's time goes");
 	cp_report_doc_para(
 		doc,
-		"prepare and submit are the submitter's work before the engine has "
-		"the I/O, wait is the engine's and the time until somebody looks, "
+		"prepare and submit are the submitter's work for the I/O, wait is the "
+		"engine's and the time until somebody looks, "
 		"complete is the way back to the caller. Under load an I/O also "
 		"waits for those before it. These are means, and of those I/Os alone "
 		"that were timed: where their sum is far above the p50, a few I/Os "
