@@ -172,6 +172,19 @@ static struct setting best_setting(const struct cp_learn *learn,
 	return best;
 }
 
+/* Is a mode known wherever the other one is? Else its mean is of other I/Os. */
+static bool covers(const struct setting *settings, const struct setting *other)
+{
+	bool any = false;
+
+	for (unsigned d = 0; d < 2; d++) {
+		if (isnan(settings[d].cost) && !isnan(other[d].cost))
+			return false;
+		any = any || !isnan(settings[d].cost);
+	}
+	return any;
+}
+
 static double both(const struct setting *settings)
 {
 	double sum = 0.0;
@@ -197,13 +210,20 @@ void learn_device(struct cp_learn *learn, struct cp_policy *policy)
 		bio[d] = best_setting(learn, policy, dir, "bio");
 		mq[d] = best_setting(learn, policy, dir, "mq");
 	}
-	double cost_bio = both(bio), cost_mq = both(mq);
+	double cost_bio = covers(bio, mq) ? both(bio) : NAN, cost_mq = both(mq);
 	bool offload = mq[0].thresh || mq[1].thresh;
 	bool use_mq = offload && (isnan(cost_bio) || cost_mq + KEEP_BIO < cost_bio);
-	double cost = use_mq ? cost_mq : isnan(cost_bio) ? cost_mq : cost_bio;
+	double cost = use_mq ? cost_mq : cost_bio; /* of the mode that is set */
 
 	if (!isnan(cost))
 		device->regret_pct = round(1000.0 * fmax(0.0, expm1(cost))) / 10.0;
+	if (isnan(cost_bio) && !isnan(cost_mq))
+		learn_note(learn,
+			   "bio was not measured wherever mq was, so the device's "
+			   "queue_mode was not compared with it%s",
+			   use_mq ? ""
+				  : "; it is bio because no single threshold pays in "
+				    "mq, and what bio costs is not known");
 	if (!use_mq)
 		return; /* bio, as cp_policy_init() left it */
 	const struct cp_arm *arm = mq[0].thresh ? mq[0].dma : mq[1].dma;
@@ -215,8 +235,4 @@ void learn_device(struct cp_learn *learn, struct cp_policy *policy)
 	device->q_per_node = arm && arm->q_per_node ? arm->q_per_node : 8;
 	device->dma_thresh_read = mq[0].thresh;
 	device->dma_thresh_write = mq[1].thresh;
-	if (isnan(cost_bio))
-		learn_note(learn,
-			   "bio was not measured, so the device's queue_mode was not "
-			   "compared with it");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A policy's device settings as kernel module options and as a fio job section. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +13,10 @@
 /* A direction that never offloads, for a knob that has no word for it: the largest whole
  * sector in 32 bits, above any request. */
 #define THRESH_NEVER UINT64_C(4294966784)
+
+/* q_per_node is a wish (SCHEMA.md): the queues in effect depend on the machine. */
+static const char queues_note[] =
+	"q_per_node: no more than the CPUs of a node take effect";
 
 /* Control characters in a name must not start a line of their own. */
 static void comment(FILE *out, const char *label, const char *text)
@@ -85,23 +90,23 @@ static void selected(const struct cp_policy *policy, FILE *out)
 
 static void lost(const struct cp_policy *policy, FILE *out)
 {
-	unsigned rules = 0, undecided = 0;
+	unsigned decided = 0, undecided = 0;
 	bool copies = false;
 	char line[256];
 
 	for (unsigned i = 0; i < policy->nr_rules; i++) {
-		rules += policy->rules[i].decided;
-		undecided += !policy->rules[i].decided;
+		*(policy->rules[i].decided ? &decided : &undecided) +=
+			policy->rules[i].nr_sizes;
 		for (unsigned k = 0; k < policy->rules[i].nr_sizes; k++)
 			copies |= *policy->rules[i].sizes[k].act.copy != '\0' &&
 				  strcmp(policy->rules[i].sizes[k].act.copy, "auto") != 0;
 	}
-	if (rules + undecided) {
+	if (decided + undecided) {
+		/* the intervals that learn and report count */
 		snprintf(line, sizeof(line),
-			 "not expressed: %u decided and %u undecided rules by jobs, load "
-			 "and "
-			 "size, folded into one threshold a direction",
-			 rules, undecided);
+			 "not expressed: %u size interval%s decided and %u undecided, of "
+			 "rules by jobs and load, folded into one threshold a direction",
+			 decided, decided == 1 ? "" : "s", undecided);
 		comment(out, "", line);
 	}
 	if (copies)
@@ -111,6 +116,9 @@ static void lost(const struct cp_policy *policy, FILE *out)
 			 "cost of one setting against the full policy: %.1f %%",
 			 policy->device.regret_pct);
 		comment(out, "", line);
+	} else if (policy->samples) {
+		comment(out, "",
+			"cost of one setting against the full policy: not measured");
 	}
 }
 
@@ -141,6 +149,8 @@ static int emit_modprobe(const struct cp_policy *policy, const struct cp_emit_op
 				  "threshold is above any request"
 				: "nothing goes to DMA: the thresholds "
 				  "are above any request");
+	if (mq)
+		comment(out, "", queues_note);
 	fprintf(out,
 		"options cp_pmem queue_mode=%d queue_depth=%u q_per_node=%u "
 		"dma_thresh_read=%" PRIu64 " dma_thresh_write=%" PRIu64 "\n",
@@ -149,6 +159,22 @@ static int emit_modprobe(const struct cp_policy *policy, const struct cp_emit_op
 		device->dma_thresh_read ? device->dma_thresh_read : THRESH_NEVER,
 		device->dma_thresh_write ? device->dma_thresh_write : THRESH_NEVER);
 	return 0;
+}
+
+/* A job with dma=auto would run the thresholds of the model on whatever engine is found.
+ */
+static int check_modelled(const struct cp_policy *policy, const struct cp_emit_opts *opts,
+			  struct cp_err *err)
+{
+	if (opts->force || strcmp(policy->dma, "modelled") != 0 ||
+	    strcmp(policy->device.queue_mode, "mq") != 0)
+		return 0;
+	return cp_err_set(
+		err, CP_EXIT_USAGE, EINVAL,
+		"the policy '%.200s' was learned of a modelled DMA engine, and its "
+		"thresholds hold for no other; expected a policy of a software or "
+		"hardware engine, or --force, which writes dma=auto",
+		*policy->name ? policy->name : "(no name)");
 }
 
 static int check_path(const char *what, const char *path, struct cp_err *err)
@@ -169,6 +195,8 @@ static int emit_fio(const struct cp_policy *policy, const struct cp_emit_opts *o
 
 	if (!rc)
 		rc = check_path("plug-in", opts->plugin_dir, err);
+	if (!rc)
+		rc = check_modelled(policy, opts, err);
 	if (rc)
 		return rc;
 	if (!strcmp(policy->dma, "software"))
@@ -176,7 +204,9 @@ static int emit_fio(const struct cp_policy *policy, const struct cp_emit_opts *o
 	else if (!strcmp(policy->dma, "hardware") || !strcmp(policy->dma, "modelled"))
 		engine = "auto";
 	head(policy, out);
-	if (!mq)
+	if (mq)
+		comment(out, "", queues_note);
+	else
 		comment(out, "", "queue_mode bio: every copy is the CPU's");
 	fprintf(out,
 		"[global]\n"

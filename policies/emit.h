@@ -3,6 +3,7 @@
 #ifndef CP_POLICIES_EMIT_H
 #define CP_POLICIES_EMIT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "engines/policy.h"
@@ -10,6 +11,7 @@
 struct cp_emit_opts {
 	const char *plugin_dir;	 /* where the plug-ins are, for the fio section */
 	const char *policy_path; /* absolute */
+	bool force;		 /* a fio section of a modelled engine's policy too */
 };
 
 struct cp_emit_form {

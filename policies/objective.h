@@ -13,6 +13,17 @@
 /* throughput (1, 0), balanced (1, 0.5), efficiency (0, 1, min_bw_frac 0.5). Also
  * "elapsed=1,cpu=0.3,tail=0,slo_p99=200us,min_bw_frac=0.8" terms, name "custom". */
 int cp_objective_parse(const char *text, struct cp_objective *ret, struct cp_err *err);
+#define CP_OBJECTIVE_DEFAULT  "balanced"
+#define CP_OBJECTIVE_TEXT_MAX 256
+/*
+ * What to take where nobody says: the `objective` of the workload when the runs of all
+ * these records (run directories or .jsonl files) have the same in their manifests, else
+ * CP_OBJECTIVE_DEFAULT. ret[CP_OBJECTIVE_TEXT_MAX] parses. note is a sentence on where it
+ * comes from, or "" where it is the default and no run asked for anything else.
+ * Manifests that cannot be read count as none: whoever reads the records reports that.
+ */
+void cp_objective_of_runs(const char *const *paths, size_t nr, char *ret, size_t size,
+			  char *note, size_t note_size);
 /* "one CPU-microsecond is worth 0.5 microseconds of elapsed time; ..." */
 void cp_objective_words(const struct cp_objective *objective, char *buf, size_t size);
 /* J of one I/O class. p99_ns may be NaN when the tail term is off. */

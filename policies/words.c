@@ -199,7 +199,9 @@ static void put_device(FILE *out, const struct cp_policy *policy)
 
 	fprintf(out, "one setting for a driver: queue_mode %s", device->queue_mode);
 	if (strcmp(device->queue_mode, "bio") != 0)
-		fprintf(out, ", queue_depth %u, q_per_node %u, completion %s; ",
+		fprintf(out,
+			", queue_depth %u, q_per_node %u (no more than the CPUs of a "
+			"node take effect), completion %s; ",
 			device->queue_depth, device->q_per_node, device->completion);
 	else if (device->dma_thresh_read || device->dma_thresh_write)
 		fprintf(out,
@@ -217,6 +219,8 @@ static void put_device(FILE *out, const struct cp_policy *policy)
 	if (!isnan(device->regret_pct))
 		fprintf(out, "; costs %.1f %% more than the full rules",
 			device->regret_pct);
+	else if (policy->samples)
+		fputs("; what it costs against the full rules was not measured", out);
 	fputc('\n', out);
 	if (strcmp(device->queue_mode, "mq") != 0 && cp_policy_has_dma(policy))
 		fprintf(out,

@@ -8,14 +8,27 @@
 
 #define MB 1e6
 
-void cp_report_table_load(struct cp_report_table *table, const struct cp_context *context)
+bool cp_report_depth_capped(const struct cp_report *report,
+			    const struct cp_report_cell *cell)
 {
+	return cell->depth && cell->depth < cell->context.iodepth &&
+	       strcmp(report->arms[cell->arm].arm.queue_mode, "bio") != 0;
+}
+
+void cp_report_table_load(struct cp_report_table *table, const struct cp_report *report,
+			  const struct cp_report_cell *cell)
+{
+	const struct cp_context *context = &cell->context;
 	char bs[24];
 
 	cp_report_table_add(table, "%s", context->rw);
 	cp_report_table_add(table, "%s", cp_size_format(context->bs, bs, sizeof(bs)));
 	cp_report_table_add(table, "%u", context->numjobs);
-	cp_report_table_add(table, "%u", context->iodepth);
+	if (cp_report_depth_capped(report, cell))
+		cp_report_table_add(table, "%u (%u in effect)", context->iodepth,
+				    cell->depth);
+	else
+		cp_report_table_add(table, "%u", context->iodepth);
 }
 
 static void add_interval(struct cp_report_table *table, const struct cp_report_stat *stat,
@@ -123,7 +136,7 @@ void cp_report_cells_table(const struct cp_report *report, struct cp_report_tabl
 		const struct cp_report_cell *cell = &report->cells[i];
 		const struct cp_report_stat *values = cell->values;
 
-		cp_report_table_load(table, &cell->context);
+		cp_report_table_load(table, report, cell);
 		cp_report_table_add(table, "%u", cell->context.segments);
 		add_circumstances(report, table, cell);
 		cp_report_table_add(table, "%u", cell->n);

@@ -149,6 +149,7 @@ static int add_metrics(struct cp_report_cell *cell, const double *m, struct cp_e
 					   : NAN,
 		[VALUE_P50] = m[CP_METRIC_LAT_P50],
 		[VALUE_P99] = m[CP_METRIC_LAT_P99],
+		[VALUE_LAT_MEAN] = m[CP_METRIC_LAT_MEAN],
 		[VALUE_DMA_PREPARE] = m[CP_METRIC_DMA_PREPARE],
 		[VALUE_DMA_SUBMIT] = m[CP_METRIC_DMA_SUBMIT],
 		[VALUE_DMA_WAIT] = m[CP_METRIC_DMA_WAIT],
@@ -218,6 +219,7 @@ static void add_proof(struct cp_proof *sums, const struct cp_proof *proof)
 	sums->queue.transactions += proof->queue.transactions;
 	sums->queue.split += proof->queue.split;
 	sums->queue.crossed += proof->queue.crossed;
+	sums->queue.timed += proof->queue.timed;
 }
 
 int cp_report_add_record(struct cp_report *report, const struct cp_record *record,
@@ -256,6 +258,8 @@ int cp_report_add_record(struct cp_report *report, const struct cp_record *recor
 		cell->copy[0] = '\0';
 	add_copy(cell, record->proof.copy);
 	add_proof(&cell->sums, &record->proof);
+	if (record->has_proof && record->proof.effective_iodepth > cell->depth)
+		cell->depth = record->proof.effective_iodepth;
 	cell->n++;
 	return add_metrics(cell, record->metrics, err);
 }

@@ -27,6 +27,7 @@ enum cp_report_value {
 	VALUE_IOPS_CPU,	  /* I/Os per second of the submitters' CPU time */
 	VALUE_P50,	  /* ns */
 	VALUE_P99,	  /* ns */
+	VALUE_LAT_MEAN,	  /* ns, of all I/Os */
 	/* ns: where the time of an offloaded I/O went */
 	VALUE_DMA_PREPARE,
 	VALUE_DMA_SUBMIT,
@@ -66,6 +67,7 @@ struct cp_report_cell {
 	/* bytes, fallbacks and counters of the queue, summed over its samples; no other
 	 * member is set */
 	struct cp_proof sums;
+	uint32_t depth; /* the most I/Os of a job in flight in any sample; 0 not known */
 	/* the same with nothing misaligned, where this one is and that was measured */
 	const struct cp_report_cell *aligned;
 	/* from the learner; NaN and false where it did not take the cell */
@@ -120,6 +122,7 @@ struct cp_report {
 
 	struct cp_learn *learn; /* NULL: the learner refused, see judge_note */
 	char judge_note[CP_ERR_MSG_MAX];
+	char objective_note[CP_ERR_MSG_MAX]; /* where the objective comes from; "" */
 	bool has_policy, policy_learned_here;
 	char policy_path[4096];
 	struct cp_policy policy;

@@ -10,6 +10,8 @@
 
 #define SVG_MAX (8U << 20)
 
+#define WIDE_COLUMNS 18 /* shown: from here on set smaller, to fit in 1200 pixels */
+
 static const char style[] =
 	":root{color-scheme:light dark;--bg:#fff;--fg:#1b1b1b;--dim:#595959;"
 	"--line:#d4d4d4;--card:#f6f7f8;--note:#fff4d6}\n"
@@ -57,6 +59,8 @@ static const char style[] =
 	"vertical-align:bottom}\n"
 	".r{text-align:right}\n"
 	/* lines end between words only; what is too wide scrolls */
+	".wide{font-size:.66rem}.wide th,.wide td{padding:.1rem .17rem}\n"
+	".wide td{white-space:normal}.wide td.r{white-space:nowrap}\n"
 	".w{white-space:normal;min-width:16rem;max-width:60rem}\n"
 	"details{margin:.4rem 0}summary{cursor:pointer}\n"
 	"pre{overflow-x:auto;background:var(--card);border:1px solid var(--line);"
@@ -170,13 +174,16 @@ static void html_table(struct cp_report_doc *doc, const struct cp_report_table *
 	size_t columns = strlen(table->align);
 	bool shown[CP_REPORT_COLUMNS_MAX];
 	char caption[1024];
+	size_t nr = 0;
 
-	if (!columns || columns > CP_REPORT_COLUMNS_MAX ||
-	    !cp_report_table_fold(table, shown, caption, sizeof(caption)))
+	if (columns && columns <= CP_REPORT_COLUMNS_MAX)
+		nr = cp_report_table_fold(table, shown, caption, sizeof(caption));
+	if (!nr)
 		return;
 	/* outside of the box, so that it does not scroll away with the columns */
 	tagged(doc, "<p class=\"caption\">", caption, "</p>\n");
-	fputs("<div class=\"scroll\">\n<table>\n<thead>\n", doc->out);
+	fprintf(doc->out, "<div class=\"scroll\">\n<table%s>\n<thead>\n",
+		nr >= WIDE_COLUMNS ? " class=\"wide\"" : "");
 	html_row(doc, table, 0, shown);
 	fputs("</thead>\n", doc->out);
 	if (table->nr_cells > columns)

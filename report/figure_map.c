@@ -216,8 +216,9 @@ static void put_box(const struct cp_report *report, struct map *map, size_t row,
 		snprintf(lean.line, sizeof(lean.line), "default");
 	else if (answer->rule && !decided &&
 		 strcmp(answer->size->best.name, answer->act.name) != 0)
-		arm_text(report, map, row, &answer->size->best, "? leans ", "?",
-			 wide / CHAR_SMALL, &lean, &leans);
+		arm_text(report, map, row, &answer->size->best, "? leans ",
+			 wide / CHAR_SMALL < 7 ? "?" : "leans ", wide / CHAR_SMALL, &lean,
+			 &leans);
 	fprintf(csv, "%zu,%.8g,%.8g,%zu,%d,", row + 1, from, to, place, decided);
 	cp_escape_csv(csv, arm.line);
 	fputc(',', csv);
@@ -308,7 +309,7 @@ static void put_caption(const struct cp_report *report, const struct map *map,
 		 "The policy for %ss: block size across, load (jobs x iodepth) up. A "
 		 "hatched box is undecided: it names the arm that is used and, after a "
 		 "question mark, the one it leans to if that is another. A number is the "
-		 "legend's.",
+		 "legend's (?2 leans to 2).",
 		 cp_report_dir_word(map->dir));
 	for (size_t i = 0; i < map->nr_others; i++) {
 		used = strlen(text);

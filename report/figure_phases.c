@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Where an offloaded I/O's time goes: a bar a size and arm, its parts as shares. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ static size_t collect_bars(const struct cp_report *report,
 
 	*ret_more = 0;
 	for (size_t i = panel->first; i < panel->first + panel->nr; i++) {
-		if (!cp_report_has_phases(&report->cells[i]))
+		if (!cp_report_phases_drawn(&report->cells[i]))
 			continue;
 		if (nr < BARS_MAX)
 			bars[nr++] = &report->cells[i];
@@ -38,7 +39,7 @@ static void put_csv(const struct cp_report *report,
 		fprintf(csv, ",%s us", cp_report_phase_names[p]);
 	for (int p = 0; p < CP_REPORT_PHASES; p++)
 		fprintf(csv, ",%s ends at %%", cp_report_phase_names[p]);
-	fputs(",arm\n", csv);
+	fputs(",timed,mean us,arm\n", csv);
 	for (size_t i = 0; i < nr; i++) {
 		const struct cp_report_arm *arm = &report->arms[bars[i]->arm];
 		double sum = cp_report_phases_ns(bars[i]), end = 0;
@@ -54,21 +55,26 @@ static void put_csv(const struct cp_report *report,
 			end += bars[i]->values[VALUE_DMA_PREPARE + p].median;
 			fprintf(csv, ",%.6g", 100 * end / sum);
 		}
+		fprintf(csv, ",%" PRIu64 ",", bars[i]->sums.queue.timed);
+		if (bars[i]->values[VALUE_LAT_MEAN].n)
+			fprintf(csv, "%.6g",
+				bars[i]->values[VALUE_LAT_MEAN].median / 1000);
 		fputc(',', csv);
 		cp_escape_csv(csv, arm->label);
 		fputc('\n', csv);
 	}
 }
 
-/* "1.23 ms software". */
-static void put_total(FILE *gp, double ns, const char *provenance)
+/* "1.23 ms software", with a mark where the timed I/Os are unlike the others. */
+static void put_total(FILE *gp, const struct cp_report_cell *bar)
 {
+	double ns = cp_report_phases_ns(bar);
 	char text[80], shown[200];
 	const char *unit = ns < 1e6 ? "us" : "ms";
 	double value = ns < 1e6 ? ns / 1e3 : ns / 1e6;
 
-	snprintf(text, sizeof(text), "%.*f %s %s", value < 100 ? 1 : 0, value, unit,
-		 provenance);
+	snprintf(text, sizeof(text), "%.*f %s %s%s", value < 100 ? 1 : 0, value, unit,
+		 bar->provenance.dma, cp_report_phases_off(bar) ? " *" : "");
 	cp_escape_gnuplot(gp, cp_text_visible(text, 24, shown, sizeof(shown)));
 }
 
@@ -99,7 +105,7 @@ static void put_layout(const struct cp_report *report,
 		cp_escape_gnuplot(gp,
 				  cp_text_visible(name, NAME_CHARS, text, sizeof(text)));
 		fprintf(gp, "; TOTAL[%zu] = ", nr - i);
-		put_total(gp, cp_report_phases_ns(bars[i]), bars[i]->provenance.dma);
+		put_total(gp, bars[i]);
 		fputc('\n', gp);
 	}
 	fprintf(gp, "array PHASE[%d]\n", CP_REPORT_PHASES);
@@ -114,6 +120,8 @@ static int phases_figure(const struct cp_report *report, unsigned number,
 	const struct cp_report_panel *panel = &report->panels[number];
 	const struct cp_report_cell *bars[BARS_MAX];
 	char words[600], provenance[300], title[800], left_out[64] = "";
+	uint64_t least = UINT64_MAX, most = 0;
+	bool off = false;
 	FILE *csv, *gp;
 	size_t more, nr = collect_bars(report, panel, bars, &more);
 
@@ -128,13 +136,24 @@ static int phases_figure(const struct cp_report *report, unsigned number,
 
 	cp_report_panel_words(report, panel, words, sizeof(words));
 	cp_report_panel_provenance(report, panel, true, provenance, sizeof(provenance));
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t timed = bars[i]->sums.queue.timed;
+
+		least = timed < least ? timed : least;
+		most = timed > most ? timed : most;
+		off = off || cp_report_phases_off(bars[i]);
+	}
 	if (more)
 		snprintf(left_out, sizeof(left_out), " %zu more bars are in the table.",
 			 more);
 	snprintf(figure->caption, sizeof(figure->caption),
-		 "Where an offloaded I/O's time goes, as shares of its mean latency: %s "
-		 "(%s). Behind each bar that latency, and what the DMA engine is.%s",
-		 words, provenance, left_out);
+		 "Where an offloaded I/O's time goes, as shares of the mean latency of "
+		 "those I/Os that were timed: %s (%s). Behind each bar that mean, and "
+		 "what the DMA engine is. Timed were %" PRIu64 " to %" PRIu64
+		 " I/Os a bar.%s%s",
+		 words, provenance, least, most,
+		 off ? " *: the mean of all I/Os is more than 25 % away from it." : "",
+		 left_out);
 	snprintf(title, sizeof(title), "Phases: %s", words);
 	cp_report_figure_head(report, gp, title, provenance,
 			      12 + (unsigned)nr * BAR_PIXELS, NULL, 0, CP_REPORT_PHASES);

@@ -113,14 +113,14 @@ void cp_report_figure_head(const struct cp_report *report, FILE *gp, const char 
 			   size_t nr_arms, unsigned more)
 {
 	unsigned rows = key_rows(report, arms, nr_arms, more);
-	unsigned below = 52 + rows * KEY_ROW + 4;
+	unsigned below = 60 + rows * KEY_ROW + 4;
 	char text[512];
 
 	fputs("TITLE = ", gp);
 	cp_escape_gnuplot(gp, cp_text_visible(title, 52, text, sizeof(text)));
 	fputs("\nPROVENANCE = ", gp);
 	cp_escape_gnuplot(gp, cp_text_visible(provenance, 72, text, sizeof(text)));
-	/* 46 above for the two lines, 52 below for tics and the axis' name, the legend */
+	/* 46 above for the two lines, 60 below for tics and the axis' name, the legend */
 	fprintf(gp, "\nWIDTH = %d\nHEIGHT = %u\nTOP = 46\nBOTTOM = %u\nKEY_ROWS = %u\n",
 		WIDTH, 46 + plot + below, below, rows);
 	put_arms(report, gp, nr_arms ? arms : NULL, nr_arms);

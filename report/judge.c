@@ -8,11 +8,10 @@
 #include "policies/served.h"
 #include "report/data.h"
 
-/* What `learn` takes without --objective. */
-#define DEFAULT_OBJECTIVE "balanced"
-
 int cp_report_judge_begin(struct cp_report *report, struct cp_err *err)
 {
+	const struct cp_report_opts *opts = report->opts;
+	char asked[CP_OBJECTIVE_TEXT_MAX];
 	struct cp_objective objective;
 	int rc;
 
@@ -23,7 +22,13 @@ int cp_report_judge_begin(struct cp_report *report, struct cp_err *err)
 		report->has_policy = true;
 		objective = report->policy.objective;
 	} else {
-		rc = cp_objective_parse(DEFAULT_OBJECTIVE, &objective, err);
+		cp_objective_of_runs(opts->records, opts->nr_records, asked,
+				     sizeof(asked), report->objective_note,
+				     sizeof(report->objective_note));
+		if (opts->objective)
+			report->objective_note[0] = '\0';
+		rc = cp_objective_parse(opts->objective ? opts->objective : asked,
+					&objective, err);
 		if (rc)
 			return rc;
 	}

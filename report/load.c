@@ -63,7 +63,7 @@ static int find_policy(struct cp_report *report, struct cp_err *err)
 	if (opts->policy) {
 		len = snprintf(report->policy_path, sizeof(report->policy_path), "%s",
 			       opts->policy);
-	} else if (!records_dir(opts->records[0], dir, sizeof(dir)) &&
+	} else if (!opts->objective && !records_dir(opts->records[0], dir, sizeof(dir)) &&
 		   !cp_path_join(report->policy_path, sizeof(report->policy_path), dir,
 				 "policy.yaml") &&
 		   !stat(report->policy_path, &st)) {

@@ -42,6 +42,13 @@ const struct cp_report_cell *cp_report_fastest(const struct cp_report *report,
 	return best;
 }
 
+bool cp_report_has_published(const struct cp_report *report,
+			     const struct cp_report_cell *dma)
+{
+	return report->has_published &&
+	       (!dma || strcmp(report->arms[dma->arm].dma, "modelled") != 0);
+}
+
 static double median(const struct cp_report_cell *cell, enum cp_report_value value)
 {
 	return cell ? cell->values[value].median : NAN;
@@ -96,6 +103,17 @@ static bool is_offloaded(const struct cp_report *report,
 	return cell->n && !arm->simulated && !strcmp(arm->arm.path, "dma");
 }
 
+static void find_published(const struct cp_report *report, struct beside *beside)
+{
+	bool has = cp_report_has_published(report, beside->dma);
+
+	for (int dma = 0; dma < 2; dma++)
+		beside->published[dma] =
+			has ? cp_published_dma_find(&report->published,
+						    &beside->dma->context, dma)
+			    : NULL;
+}
+
 /* Calls put() for each context and DMA arm. */
 static void each_beside(const struct cp_report *report,
 			void (*put)(void *ctx, const struct cp_report_cell *like,
@@ -111,11 +129,9 @@ static void each_beside(const struct cp_report *report,
 			struct beside beside = {
 				.cpu = cp_report_fastest(report, cells, nr, "cpu")};
 
-			for (int dma = 0; dma < 2 && report->has_published; dma++)
-				beside.published[dma] = cp_published_dma_find(
-					&report->published, &cells->context, dma);
 			for (size_t i = 0; i < nr && !cells->aligned; i++) {
 				beside.dma = &cells[i];
+				find_published(report, &beside);
 				if (is_offloaded(report, &cells[i]))
 					put(ctx, cells, &beside);
 			}
@@ -163,7 +179,7 @@ static void put_row(void *ctx, const struct cp_report_cell *like,
 	const struct cp_report_arm *dma = &report->arms[beside->dma->arm];
 	char where[400];
 
-	cp_report_table_load(table, &like->context);
+	cp_report_table_load(table, report, beside->dma);
 	cp_report_context_words(&like->context, &like->provenance, where, sizeof(where));
 	cp_report_table_add(table, "%s%s", like->host, where);
 	cp_report_table_add(table, "%s",
@@ -215,7 +231,8 @@ void cp_report_offload_table(const struct cp_report *report,
 		"CPU beside DMA: a row a DMA arm, beside the CPU arm with the most "
 		"bandwidth. Medians, MB = 10^6 bytes; CPU % of one CPU, all threads; "
 		"submit %: of it the submitters'. Columns named published are from the "
-		"published table. same side of 1: which of the two ratios DMA/CPU lie "
+		"published table (another machine and engine, below). same side of 1: "
+		"which of the two ratios DMA/CPU lie "
 		"where the published ones do (above, below, or within 3 % of 1). A dash: "
 		"not measured, or not published",
 		"lrrrllrrllrrrrrrrrrrrl", header);
@@ -307,12 +324,14 @@ void cp_report_offload_write(const struct cp_report_page *page, struct cp_report
 			"Modelled DMA is computed from the figures in the arm's "
 			"settings and moves no data unless it says so: it shows what "
 			"an engine of those figures would give, and nothing of this "
-			"machine's.");
+			"machine's. No published figures stand beside it, as it may "
+			"have been set from them; its workload file says from which.");
 	doc->ops->table(doc, &page->tables[TABLE_OFFLOAD]);
 	if (shown)
 		cp_report_doc_para(doc,
-				   "Published figures: %s. %s They are of another "
+				   "Published figures (%s): %s. %s They are of another "
 				   "machine, kernel and DMA engine, and are merged with "
 				   "none of ours.",
-				   report->published.source, report->published.notes);
+				   report->published.machine, report->published.source,
+				   report->published.notes);
 }

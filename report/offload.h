@@ -19,6 +19,11 @@ extern const char *const cp_report_phase_names[CP_REPORT_PHASES];
 const struct cp_report_cell *cp_report_fastest(const struct cp_report *report,
 					       const struct cp_report_cell *cells,
 					       size_t nr, const char *path);
+/* Can published figures stand beside this cell of an offloading arm? Not where its engine
+ * is modelled: no record says which figures that was made from, so a likeness may be
+ * theirs put in, and a difference says nothing of the machine. */
+bool cp_report_has_published(const struct cp_report *report,
+			     const struct cp_report_cell *dma);
 /* A row a context and DMA arm, beside the fastest CPU arm of that context and what was
  * published of it. No rows where nothing was offloaded. */
 void cp_report_offload_table(const struct cp_report *report,
@@ -30,6 +35,13 @@ void cp_report_offload_write(const struct cp_report_page *page,
 
 /* Are all four phases known? They are of no cell that offloaded nothing. */
 bool cp_report_has_phases(const struct cp_report_cell *cell);
+/* Are they of enough I/Os to draw? */
+#define CP_REPORT_TIMED_MIN 30
+bool cp_report_phases_drawn(const struct cp_report_cell *cell);
+/* The mean of the timed I/Os is more than CP_REPORT_PHASES_OFF away from that of all: the
+ * shares are of I/Os unlike the others. */
+#define CP_REPORT_PHASES_OFF 0.25
+bool cp_report_phases_off(const struct cp_report_cell *cell);
 /* The sum of a cell's phases, ns. */
 double cp_report_phases_ns(const struct cp_report_cell *cell);
 void cp_report_phases_table(const struct cp_report *report,

@@ -154,6 +154,20 @@ static void put_again(const struct cp_report *report, struct cp_report_doc *doc)
 			put_run_again(&report->runs[i].manifest, doc);
 }
 
+/* What "64 (2 in effect)" means, where it stands anywhere. */
+static void put_depth(const struct cp_report *report, struct cp_report_doc *doc)
+{
+	for (size_t i = 0; i < report->nr_cells; i++) {
+		if (!cp_report_depth_capped(report, &report->cells[i]))
+			continue;
+		cp_report_doc_para(
+			doc, "iodepth N (M in effect): no job ever had more than M I/Os "
+			     "in flight, as the queue's tags (queue_depth), the ring or "
+			     "the harness allowed no more; the figures are of depth M.");
+		return;
+	}
+}
+
 int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc *doc,
 			 struct cp_err *err)
 {
@@ -184,6 +198,7 @@ int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc
 	put_table(page, doc, TABLE_HARNESS, "What the harness itself costs");
 	put_table(page, doc, TABLE_FAILURES, "Failed samples");
 	put_table(page, doc, TABLE_CELLS, "All cells");
+	put_depth(report, doc);
 	put_table(page, doc, TABLE_MACHINE, "Environment");
 	put_again(report, doc);
 	doc->ops->end(doc);

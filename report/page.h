@@ -28,9 +28,14 @@ enum cp_report_table_id {
 int cp_report_tables_make(const struct cp_report *report, struct cp_report_table *tables,
 			  struct cp_err *err);
 
-/* rw, bs, jobs and iodepth: the first four columns of tables of cells. */
-void cp_report_table_load(struct cp_report_table *table,
-			  const struct cp_context *context);
+/* Was the depth in effect below what was asked for? In bio it is 1 as everybody knows, so
+ * not there. */
+bool cp_report_depth_capped(const struct cp_report *report,
+			    const struct cp_report_cell *cell);
+/* rw, bs, jobs and iodepth ("64 (2 in effect)"): the first four columns of tables of
+ * cells. */
+void cp_report_table_load(struct cp_report_table *table, const struct cp_report *report,
+			  const struct cp_report_cell *cell);
 void cp_report_cells_table(const struct cp_report *report, struct cp_report_table *table);
 
 struct cp_report_page {

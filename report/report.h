@@ -24,8 +24,11 @@
 struct cp_report_opts {
 	const char *const *records; /* run directories or .jsonl files */
 	size_t nr_records;
-	const char *policy; /* file; NULL: policy.yaml beside the first records, else
-			       learned from them */
+	const char *policy;    /* file; NULL: policy.yaml beside the first records, else
+				  learned from them */
+	const char *objective; /* to learn a policy by, whatever policy.yaml there is; not
+				  with `policy`. NULL: the policy's, else the one the runs
+				  were measured for (policies/objective.h) */
 	const char *default_policy; /* file whose regret is shown too; NULL: none */
 	const char *published; /* table of cache attributes (results/published.h); NULL:
 				  none */

@@ -62,13 +62,14 @@ static void put_arm(const struct cp_report *report, const struct cp_report_cell 
 
 /* The same of the published table, below: "published: 7631 MB/s 99.7% CPU ...". */
 static void put_published(const struct cp_report *report,
-			  const struct cp_context *context, FILE *out)
+			  const struct cp_context *context,
+			  const struct cp_report_cell *beside, FILE *out)
 {
 	char text[2][64];
 
 	for (int dma = 0; dma < 2; dma++) {
 		const struct cp_published_dma_row *row =
-			report->has_published
+			cp_report_has_published(report, beside)
 				? cp_published_dma_find(&report->published, context, dma)
 				: NULL;
 
@@ -163,7 +164,7 @@ static void put_block(const struct cp_report *report, const struct cp_report_cel
 		figures(arms[d][0], cpu, sizeof(cpu));
 		figures(arms[d][1], dma, sizeof(dma));
 		fprintf(out, "CPU %s %-22s  DMA %s %s\n", dirs[d], cpu, dirs[d], dma);
-		put_published(report, &cells->context, out);
+		put_published(report, &cells->context, arms[d][1], out);
 	}
 	put_arms(report, arms[0][0], arms[1][0], "CPU", out);
 	put_arms(report, arms[0][1], arms[1][1], "DMA", out);
@@ -209,14 +210,34 @@ static void put_place(const struct cp_report_cell *cell,
 						 sizeof(offsets)));
 }
 
+/* Does any block have figures that were published? */
+static bool any_published(const struct cp_report *report)
+{
+	for (size_t i = 0; i < report->nr_cells; i++) {
+		const struct cp_report_cell *cell = &report->cells[i];
+
+		if (!report->arms[cell->arm].simulated && cell->values[VALUE_BW].n &&
+		    !strcmp(report->arms[cell->arm].arm.path, "dma") &&
+		    cp_report_has_published(report, cell) &&
+		    cp_published_dma_find(&report->published, &cell->context, true))
+			return true;
+	}
+	return false;
+}
+
 void cp_report_text(const struct cp_report *report, FILE *out)
 {
 	const struct cp_report_cell *before = NULL;
 	bool apart = false;
-	char who[256];
+	char who[256], machine[256];
 
 	fprintf(out, "Medians; MB = 10^6 bytes; %% of one CPU, all threads counted.\n"
 		     "CPU: the CPU arm with the most bandwidth; DMA: likewise.\n");
+	if (any_published(report))
+		fprintf(out, "published: %s, another machine:\n%s. Hardware DMA.\n",
+			cp_text_visible(report->published.machine, 24, machine,
+					sizeof(machine)),
+			cp_text_visible(report->published.who, 48, who, sizeof(who)));
 	for (size_t i = 0; i < report->nr_cells; i++) {
 		const struct cp_report_cell *cell = &report->cells[i];
 
@@ -228,11 +249,6 @@ void cp_report_text(const struct cp_report *report, FILE *out)
 		put_block(report, cell, out);
 		before = cell;
 	}
-	if (before && report->has_published)
-		fprintf(out,
-			"\npublished: %.48s:\nanother machine, kernel and (hardware) DMA "
-			"engine.\n",
-			cp_text_visible(report->published.who, 48, who, sizeof(who)));
 	if (!before)
 		fputs("\nno sample that moved data\n", out);
 	if (apart)

@@ -159,9 +159,9 @@ static void device_items(const struct cp_report *report, struct cp_report_doc *d
 	else if (device->queue_mode[0])
 		cp_report_doc_item(
 			doc,
-			"Driver: queue_mode=%s queue_depth=%u q_per_node=%u "
-			"completion=%s, "
-			"DMA from %s (read) and %s (write).",
+			"Driver: queue_mode=%s queue_depth=%u q_per_node=%u (no more "
+			"than the CPUs of a node take effect) completion=%s, DMA from %s "
+			"(read) and %s (write).",
 			device->queue_mode, device->queue_depth, device->q_per_node,
 			device->completion,
 			thresh_words(device->dma_thresh_read, read, sizeof(read)),
@@ -173,6 +173,11 @@ static void device_items(const struct cp_report *report, struct cp_report_doc *d
 			"Set once for all I/O, this costs %.1f %% more than the rules "
 			"below, by the model the rules rest on; nobody has measured it.",
 			device->regret_pct);
+	else if (report->policy.samples && cp_policy_has_dma(&report->policy))
+		cp_report_doc_item(doc,
+				   "What it costs to set this once for all I/O, "
+				   "against the rules below, is not known: that queue "
+				   "mode was not measured wherever the other was.");
 	mode_item(report, doc);
 }
 
@@ -248,9 +253,10 @@ static void what_to_set(const struct cp_report *report, struct cp_report_doc *do
 		cp_report_doc_item(
 			doc,
 			"No policy was given or found beside the records; this "
-			"one was learned from them for this report (objective "
-			"%s).",
-			report->policy.objective.name);
+			"one was learned from them for this report (%s%s).",
+			report->objective_note[0] ? "" : "objective ",
+			report->objective_note[0] ? report->objective_note
+						  : report->policy.objective.name);
 	else
 		cp_report_doc_item(doc, "From %s; `copypath emit` gives it to a driver.",
 				   report->policy_path);

@@ -149,7 +149,7 @@ static void make_harness(const struct cp_report *report, struct cp_report_table 
 
 		if (!report->arms[cell->arm].simulated || !cell->n)
 			continue;
-		cp_report_table_load(table, &cell->context);
+		cp_report_table_load(table, report, cell);
 		cp_report_table_add(table, "%s", report->arms[cell->arm].label);
 		cp_report_table_add(table, "%u", cell->n);
 		cp_report_table_number(table,

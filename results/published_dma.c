@@ -33,10 +33,15 @@ static int bad(struct reading *reading, const char *text, const char *expected)
 
 static void read_comment(struct cp_published_dma *table, const char *text)
 {
-	static const char source[] = "Published: ";
+	static const char source[] = "Published: ", machine[] = "Machine: ";
 	size_t used = strlen(table->notes);
 
 	text += strspn(text, "# ");
+	if (!strncmp(text, machine, sizeof(machine) - 1)) {
+		snprintf(table->machine, sizeof(table->machine), "%s",
+			 text + sizeof(machine) - 1);
+		return;
+	}
 	if (strncmp(text, source, sizeof(source) - 1) != 0) {
 		snprintf(table->notes + used, sizeof(table->notes) - used, "%s%s",
 			 used ? " " : "", text);

@@ -6,10 +6,10 @@
  * ours as ratios only.
  *
  * The file: lines that begin with '#' come first. "# Published: TEXT" names the source
- * and its date; any other is a note. Then a header and rows of
- * op,bs,numjobs,iodepth,path,bw_mb_s,cpu_pct: op is read or write (sequential), bs is
- * bytes, path is cpu or dma, bandwidth in MB/s (10^6), CPU in percent of one CPU. A row
- * of the same load and path as one before is an error.
+ * and its date, "# Machine: TEXT" the engine and the machine; any other is a note. Then a
+ * header and rows of op,bs,numjobs,iodepth,path,bw_mb_s,cpu_pct: op is read or write
+ * (sequential), bs is bytes, path is cpu or dma, bandwidth in MB/s (10^6), CPU in percent
+ * of one CPU. A row of the same load and path as one before is an error.
  *
  * Threading: pure but for the file; any thread.
  */
@@ -36,6 +36,7 @@ struct cp_published_dma_row {
 struct cp_published_dma {
 	char source[256];
 	char who[256];	  /* source without what is in quotes: the name and the date */
+	char machine[64]; /* "ioatdma, Skylake, 2017"; "" = not named */
 	char notes[1024]; /* all of them, a blank between; "" = none */
 	struct cp_published_dma_row rows[CP_PUBLISHED_DMA_ROWS_MAX];
 	size_t nr; /* in the file's order */

@@ -40,7 +40,7 @@ static enum cp_exit unknown_form(const char *name)
 }
 
 static enum cp_exit emit(const struct cp_emit_form *form, const char *path,
-			 const char *out)
+			 const char *out, bool force)
 {
 	struct cp_err err = {0};
 	struct cp_policy policy;
@@ -61,6 +61,7 @@ static enum cp_exit emit(const struct cp_emit_form *form, const char *path,
 	const struct cp_emit_opts opts = {
 		.plugin_dir = cp_cmd_plugin_dir(),
 		.policy_path = absolute,
+		.force = force,
 	};
 	rc = out ? cp_file_new_open(out, &file, &err) : 0;
 
@@ -80,10 +81,12 @@ static enum cp_exit run(int argc, char **argv)
 	static const struct option options[] = {
 		{"for", required_argument, NULL, 'f'},
 		{"output", required_argument, NULL, 'o'},
+		{"force", no_argument, NULL, 'F'},
 		{NULL, 0, NULL, 0},
 	};
-	static const char *const words[] = {"--for", "--output", NULL};
+	static const char *const words[] = {"--for", "--output", "--force", NULL};
 	const char *name = NULL, *out = NULL;
+	bool force = false;
 	int opt;
 
 	optind = 1;
@@ -97,6 +100,9 @@ static enum cp_exit run(int argc, char **argv)
 			break;
 		case 'o':
 			out = optarg;
+			break;
+		case 'F':
+			force = true;
 			break;
 		case ':':
 			return cp_cmd_usage("emit", "'%s' needs a value", word);
@@ -113,14 +119,14 @@ static enum cp_exit run(int argc, char **argv)
 				    "no form given; expected --for modprobe or fio");
 	const struct cp_emit_form *form = find_form(name);
 
-	return form ? emit(form, argv[optind], out) : unknown_form(name);
+	return form ? emit(form, argv[optind], out, force) : unknown_form(name);
 }
 
 const struct cp_verb cp_verb_emit = {
 	.name = "emit",
 	.summary = "a policy as settings another system takes",
 	.usage =
-		"usage: copypath emit POLICY --for FORM [-o FILE]\n\n"
+		"usage: copypath emit POLICY --for FORM [-o FILE] [--force]\n\n"
 		"Prints the policy's settings. Comment lines say where they come from "
 		"and\n"
 		"what of the policy the form cannot express.\n\n"
@@ -129,7 +135,9 @@ const struct cp_verb cp_verb_emit = {
 		"                     bytes, queue_mode=0 where DMA never pays\n"
 		"  --for fio          [global] section of a fio job file that loads the\n"
 		"                     plug-in with this policy\n"
-		"  -o, --output FILE  write here, whole or not at all\n\n"
+		"  -o, --output FILE  write here, whole or not at all\n"
+		"      --force        fio: a modelled engine's policy too, with "
+		"dma=auto\n\n"
 		"Exit: 0, 2 usage or a policy that cannot be read, 4 no space.\n",
 	.run = run,
 };

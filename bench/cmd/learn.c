@@ -205,10 +205,7 @@ static int check_sources(struct learn_run *run)
 static int read_sources(struct learn_run *run)
 {
 	const struct cp_record_read_opts opts = {.warn = cp_cmd_warn_cb};
-	int rc = check_sources(run);
-
-	if (rc)
-		return rc;
+	int rc = 0;
 
 	for (run->at = 0; run->at < run->nr_sources; run->at++) {
 		rc = read_manifest(run);
@@ -306,7 +303,7 @@ static void summary(const struct learn_run *run, const struct cp_policy *policy,
 			counts.unusable);
 	if (run->filtered)
 		fprintf(stderr, ", %" PRIu64 " left out by --filter", run->filtered);
-	fprintf(stderr, "; %u interval%s decided, %u undecided\n", decided,
+	fprintf(stderr, "; %u size interval%s decided, %u undecided\n", decided,
 		decided == 1 ? "" : "s", open);
 	if (!isnan(regret->mean_pct))
 		fprintf(stderr,
@@ -355,6 +352,7 @@ static enum cp_exit finish(struct learn_run *run, struct cp_policy *policy,
 
 static enum cp_exit learn(struct learn_run *run)
 {
+	char asked[CP_OBJECTIVE_TEXT_MAX], note[CP_ERR_MSG_MAX];
 	struct cp_objective objective;
 	struct cp_policy policy;
 	unsigned decided;
@@ -363,6 +361,15 @@ static enum cp_exit learn(struct learn_run *run)
 	if (run->nr_filters &&
 	    cp_filter_parse(run->filters, run->nr_filters, &run->filter, run->err))
 		return cp_cmd_fail(run->err);
+	if (check_sources(run))
+		return cp_cmd_fail(run->err);
+	if (!run->objective) {
+		cp_objective_of_runs((const char *const *)run->sources, run->nr_sources,
+				     asked, sizeof(asked), note, sizeof(note));
+		run->objective = asked;
+		if (*note)
+			fprintf(stderr, "%s\n", note);
+	}
 	if (cp_objective_parse(run->objective, &objective, run->err) ||
 	    cp_learn_new(&objective, &run->learn, run->err))
 		return cp_cmd_fail(run->err);
@@ -393,7 +400,7 @@ static enum cp_exit run_learn(int argc, char **argv)
 	static const char *const words[] = {"--output", "--objective", "--json",
 					    "--filter", NULL};
 	struct cp_err err = {0};
-	struct learn_run run = {.objective = "balanced", .err = &err};
+	struct learn_run run = {.err = &err};
 	int opt;
 
 	optind = 1;
@@ -447,10 +454,10 @@ const struct cp_verb cp_verb_learn = {
 		"do and which a DMA engine. The policy goes to stdout, or to FILE; a\n"
 		"summary in words goes to stderr.\n\n"
 		"  -o, --output FILE      write the policy here, whole or not at all\n"
-		"      --objective WHAT   throughput, balanced (default), efficiency, "
-		"or\n"
-		"                         terms: elapsed=1,cpu=0.3,min_bw_frac=0.8,\n"
-		"                         tail=1,slo_p99=200us\n"
+		"      --objective WHAT   throughput, balanced, efficiency, or terms:\n"
+		"                         elapsed=1,cpu=0.3,min_bw_frac=0.8,tail=1,\n"
+		"                         slo_p99=200us; default: the workload's, where\n"
+		"                         all runs have the same, else balanced\n"
 		"      --filter KEY=VALUE only records with that value, as in run\n"
 		"      --json             one JSON document on stdout\n\n"
 		"Exit: 0, 2 usage, 3 nothing was decided (the policy is written all the\n"

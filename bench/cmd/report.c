@@ -43,11 +43,13 @@ static char *command_text(int argc, char *const *argv)
 /* CP_EXIT_OK to go on. */
 static enum cp_exit parse(int argc, char **argv, struct request *request)
 {
-	static const struct option options[] = {{"output", required_argument, NULL, 'o'},
-						{"policy", required_argument, NULL, 'p'},
-						{"title", required_argument, NULL, 't'},
-						{"format", required_argument, NULL, 'f'},
-						{NULL, 0, NULL, 0}};
+	static const struct option options[] = {
+		{"output", required_argument, NULL, 'o'},
+		{"policy", required_argument, NULL, 'p'},
+		{"title", required_argument, NULL, 't'},
+		{"objective", required_argument, NULL, 'O'},
+		{"format", required_argument, NULL, 'f'},
+		{NULL, 0, NULL, 0}};
 	int c;
 
 	optind = 0; /* all of getopt's state anew */
@@ -62,6 +64,9 @@ static enum cp_exit parse(int argc, char **argv, struct request *request)
 			break;
 		case 't':
 			request->report.title = optarg;
+			break;
+		case 'O':
+			request->report.objective = optarg;
 			break;
 		case 'f':
 			if (!strcmp(optarg, "text")) {
@@ -88,6 +93,10 @@ static enum cp_exit parse(int argc, char **argv, struct request *request)
 		return cp_cmd_usage("report",
 				    "no records given; expected a run directory or "
 				    "a .jsonl file");
+	if (request->report.policy && request->report.objective)
+		return cp_cmd_usage("report",
+				    "'--policy' with '--objective'; expected one: "
+				    "a policy has its own objective");
 	if (request->dir && request->text)
 		return cp_cmd_usage("report",
 				    "'-o' with '--format text'; expected one: the "
@@ -160,7 +169,7 @@ const struct cp_verb cp_verb_report = {
 	.summary = "records -> a page with figures, tables and what to set",
 	.usage = "usage: copypath report RECORDS... [-o DIR] [--policy FILE] [--title "
 		 "TEXT]\n"
-		 "                       [--format html|text]\n"
+		 "                       [--objective WHAT] [--format html|text]\n"
 		 "\n"
 		 "RECORDS is a run directory or a .jsonl file. Writes DIR/index.html "
 		 "(one file,\n"
@@ -173,6 +182,7 @@ const struct cp_verb cp_verb_report = {
 		 "  --policy FILE     the policy to show; default: policy.yaml of the "
 		 "first run\n"
 		 "                    directory, else one learned from the records\n"
+		 "  --objective WHAT  learn one, by this (as in learn)\n"
 		 "  --title TEXT      of the page\n"
 		 "  --format text     print the CPU-beside-DMA table to stdout instead\n"
 		 "\n"

@@ -272,6 +272,41 @@ static void test_misaligned_apart(void **state)
 	cp_learn_free(learn);
 }
 
+static void count_bio_notes(void *ctx, const char *text)
+{
+	*(unsigned *)ctx += strstr(text, "bio was not measured") != NULL;
+}
+
+/* Description: what a queue mode costs is said only where it was measured: with the mq
+ * arms alone, a device that stays in bio has no cost, and a note says why. */
+static void test_unmeasured_bio(void **state)
+{
+	const struct curve curves[] = {
+		{"cpu-mq", "mq", "cpu", "memcpy", 600, 0.10, 600, 0.10, 0, 0},
+		{"dma", "mq", "dma", "auto", 20000, 0.20, 20000, 0.20, 0, 0},
+		{"cpu-bio", "bio", "cpu", "memcpy", 600, 0.10, 600, 0.10, 0, 0},
+	};
+
+	(void)state;
+	for (unsigned with_bio = 0; with_bio < 2; with_bio++) {
+		const struct world world = {curves, 2 + with_bio, 3, 0.0, 0.0};
+		struct cp_learn *learn = new_learn("balanced");
+		gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
+		struct cp_policy policy;
+		unsigned notes = 0;
+
+		feed(learn, &world, rng);
+		solve(learn, &policy);
+		cp_learn_notes(learn, count_bio_notes, &notes);
+		assert_string_equal(policy.device.queue_mode, "bio");
+		assert_int_equal(isnan(policy.device.regret_pct), !with_bio);
+		assert_int_equal(notes, !with_bio);
+		cp_policy_free(&policy);
+		cp_learn_free(learn);
+		gsl_rng_free(rng);
+	}
+}
+
 /* Description: no records give an empty policy, with which the default answers. */
 static void test_nothing_fed(void **state)
 {
@@ -463,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_parting_filter),
 		cmocka_unit_test(test_misaligned_apart),
 		cmocka_unit_test(test_nothing_fed),
+		cmocka_unit_test(test_unmeasured_bio),
 		cmocka_unit_test(test_constant_samples),
 		cmocka_unit_test(test_one_sample_each),
 		cmocka_unit_test(test_hard_limit),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Phases of offloaded I/Os, a bar a row of the data: each part from where the one before it
-# ends to its own end, in percent of their sum. Behind the bar stands the sum.
+# ends to its own end, in percent of their sum. Behind the bar stands the sum, the mean of the
+# I/Os that were timed.
 set datafile separator comma
 set border 1
 set xrange [0:100]
@@ -20,7 +21,7 @@ set key at screen 0.52, screen 3.0 / HEIGHT bottom center vertical maxrows KEY_R
 set label 1 TITLE at screen 0.02, screen 1 - 14.0 / HEIGHT left
 set label 2 PROVENANCE at screen 0.02, screen 1 - 31.0 / HEIGHT left \
 	textcolor rgb '#707070'
-set label 3 'share of the mean latency (%)' at screen 0.52, screen (BOTTOM - 41.0) / HEIGHT \
+set label 3 'share of the mean latency of timed I/Os (%)' at screen 0.52, screen (BOTTOM - 41.0) / HEIGHT \
 	center
 do for [i = 1:ROWS] { set label 10 + i TOTAL[i] at graph 1.02, first i left }
 array HUE[4] = [0x0072b2, 0xe69f00, 0xb0b0b0, 0x009e73]

@@ -100,6 +100,7 @@ static inline void fixture_record(struct cp_record *record, const struct fixture
 		       : "none");
 	fixture_metrics(record, arm, state);
 	record->has_proof = true;
+	record->proof.effective_iodepth = strcmp(arm->queue_mode, "bio") ? depth : 1;
 	uint64_t bytes = (uint64_t)record->metrics[CP_METRIC_BYTES];
 
 	*(null	? &record->proof.bytes_simulated
@@ -229,6 +230,7 @@ static inline void fixture_offloaded(struct cp_record *record)
 	record->proof.queue.merged = 100;
 	record->proof.queue.split = record->context.segments > 128 ? ios : 0;
 	record->proof.queue.transactions = record->context.segments > 128 ? 4 * ios : ios;
+	record->proof.queue.timed = 11; /* 33 in three samples */
 	record->proof.fallback.ring_full = 7;
 	record->proof.fallback.error = 1;
 }

@@ -155,9 +155,10 @@ static void beside_test(void **state)
 		/* ours is slower in all of them; software needs more CPU, the model less
 		 */
 		{"read", "64k", "1", "dma-sw (software)", "0.32", "0.54", "MB/s"},
-		{"read", "64k", "1", "what-if (modelled)", "0.32", "0.54", "both"},
+		/* a model may be made of the very figures: none stand beside it */
+		{"read", "64k", "1", "what-if (modelled)", "-", "-", "-"},
 		{"read", "2m", "16", "dma-sw (software)", "1.18", "0.11", "neither"},
-		{"write", "2m", "1", "what-if (modelled)", "1.46", "0.58", "CPU %"},
+		{"write", "2m", "1", "dma-sw (software)", "1.46", "0.58", "neither"},
 	};
 	struct cp_report_table table;
 
@@ -210,6 +211,107 @@ static void phases_test(void **state)
 	cp_report_phases_table(&report, &table);
 	assert_int_equal(cp_report_table_rows(&table), with);
 	assert_string_equal(at(&table, 0, "wait %"), "85.0");
+	assert_string_equal(at(&table, 0, "timed"), "33");
+	assert_string_equal(at(&table, 0, "timed/all"), "1.00");
+	assert_string_equal(at(&table, 0, "sum us"), at(&table, 0, "mean us"));
+	cp_report_table_free(&table);
+	unload();
+}
+
+static struct cp_report_cell *first_offloaded(void)
+{
+	size_t i = 0;
+
+	while (i < report.nr_cells && !cp_report_has_phases(&report.cells[i]))
+		i++;
+	assert_true(i < report.nr_cells);
+	return &report.cells[i];
+}
+
+/* Description: phases of a few I/Os are not drawn, and where the timed I/Os took another
+ * time than all of them that is known. */
+static void timed_test(void **state)
+{
+	static const struct {
+		uint64_t timed;
+		double all; /* mean of all I/Os over that of the timed */
+		bool drawn, off;
+	} cases[] = {
+		{29, 1, false, false},	 {30, 1, true, false},	 {0, 1, false, false},
+		{99, 0.82, true, false}, {99, 0.7, true, true},	 {99, 1.3, true, false},
+		{99, 1.4, true, true},	 {99, NAN, true, false},
+	};
+
+	(void)state;
+	load(NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_report_cell *cell = first_offloaded();
+
+		cell->sums.queue.timed = cases[i].timed;
+		cell->values[VALUE_LAT_MEAN].median =
+			cases[i].all * cp_report_phases_ns(cell);
+		assert_int_equal(cp_report_phases_drawn(cell), cases[i].drawn);
+		assert_int_equal(cp_report_phases_off(cell), cases[i].off);
+	}
+	unload();
+}
+
+static int add_capped(void *ctx, const struct cp_record *record)
+{
+	struct cp_record copy = *record;
+
+	(void)ctx;
+	/* it differs from sample to sample: the most counts */
+	if (copy.context.iodepth > 1 && strcmp(copy.arm.queue_mode, "bio") != 0)
+		copy.proof.effective_iodepth = copy.sample ? 2 : 1;
+	return cp_report_add_record(&report, &copy, &err);
+}
+
+/* Description: a depth that did not take effect is told beside the one asked for; bio's 1
+ * is not. */
+static void depth_test(void **state)
+{
+	struct cp_report_table table;
+	unsigned capped = 0;
+
+	(void)state;
+	report = (struct cp_report){.opts = &opts};
+	assert_int_equal(fixture_offload_each(add_capped, NULL), 0);
+	assert_int_equal(cp_report_finish_cells(&report, &err), 0);
+	cp_report_cells_table(&report, &table);
+	for (size_t row = 0; row < cp_report_table_rows(&table); row++) {
+		const struct cp_report_cell *cell = &report.cells[row];
+		bool bio = !strcmp(report.arms[cell->arm].arm.queue_mode, "bio");
+		bool deep = cell->context.iodepth > 1;
+
+		assert_string_equal(at(&table, row, "iodepth"),
+				    !deep ? "1"
+				    : bio ? "16"
+					  : "16 (2 in effect)");
+		capped += deep && !bio;
+	}
+	assert_int_equal(capped, 12);
+	cp_report_table_free(&table);
+	unload();
+}
+
+/* Description: where no byte went by the engine, no engine is named. */
+static void all_fell_back_test(void **state)
+{
+	struct cp_report_table table;
+	struct cp_report_cell *cell;
+
+	(void)state;
+	load(NULL);
+	cell = first_offloaded();
+	cell->sums.bytes_cpu = cell->sums.bytes_dma + cell->sums.bytes_simulated;
+	cell->sums.bytes_dma = cell->sums.bytes_simulated = 0;
+	cell->sums.fallback.no_channel = 4;
+	cell->sums.fallback.ring_full = cell->sums.fallback.error = 0;
+	cp_report_requests_table(&report, &table);
+	assert_string_equal(at(&table, 0, "DMA is"), "-");
+	assert_string_equal(at(&table, 0, "fell back"), "4 without a channel");
+	assert_string_equal(at(&table, 1, "DMA is"), "modelled");
 	cp_report_table_free(&table);
 	unload();
 }
@@ -227,8 +329,8 @@ static void requests_test(void **state)
 		bool large = !strcmp(at(&table, row, "bs"), "2m");
 
 		assert_string_equal(at(&table, row, "merged"), "300");
-		assert_string_equal(at(&table, row, "ring full"), "21");
-		assert_string_equal(at(&table, row, "error"), "3");
+		assert_string_equal(at(&table, row, "fell back"),
+				    "21 ring full, 3 refused by the engine");
 		assert_int_equal(strcmp(at(&table, row, "split"), "0") != 0, large);
 		assert_string_equal(
 			at(&table, row, "modelled bytes %"),
@@ -243,7 +345,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fastest_test),	 cmocka_unit_test(modelled_test),
 		cmocka_unit_test(beside_test),	 cmocka_unit_test(phases_test),
-		cmocka_unit_test(requests_test),
+		cmocka_unit_test(requests_test), cmocka_unit_test(timed_test),
+		cmocka_unit_test(depth_test),	 cmocka_unit_test(all_fell_back_test),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,8 @@ static void committed_table_test(void **state)
 	assert_int_equal(table.nr, 16);
 	assert_non_null(strstr(table.source, "Dave Jiang"));
 	assert_null(strchr(table.who, '"'));
-	assert_non_null(strstr(table.notes, "ioatdma"));
+	assert_string_equal(table.machine, "ioatdma, Skylake, 2017");
+	assert_non_null(strstr(table.notes, "memmap"));
 	for (size_t i = 0; i < COUNT(want); i++) {
 		const struct cp_context context =
 			context_of(want[i].rw, want[i].bs, want[i].load, want[i].load);

@@ -110,3 +110,41 @@ settings() {
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -lt 25 ]
 }
+
+# Description: the thresholds of a modelled engine are for no engine that dma=auto finds: a
+# fio section of them is refused, but by force; one without DMA is not.
+@test "emit: fio and a modelled engine" {
+	write mq '{read: 64k, write: 32k}' modelled
+	run "$copypath" emit "$policy" --for fio -o "$BATS_TEST_TMPDIR/out"
+	[ "$status" -eq 2 ]
+	[[ $output == *"learned of a modelled DMA engine"*"--force"* ]]
+	[ ! -e "$BATS_TEST_TMPDIR/out" ]
+	run "$copypath" emit "$policy" --for fio --force
+	[ "$status" -eq 0 ]
+	[[ $output == *"a what-if"*dma=auto* ]]
+	run "$copypath" emit "$policy" --for modprobe
+	[ "$status" -eq 0 ]
+	write bio '{read: never, write: never}' modelled
+	run "$copypath" emit "$policy" --for fio
+	[ "$status" -eq 0 ]
+}
+
+# Description: intervals are counted as learn counts them; a cost that is not known is not
+# given; q_per_node is not taken for the number of queues.
+@test "emit: counts, costs and queues" {
+	cat >>"$policy" <<-YAML
+	rules:
+	  - {when: {rw: read}, sizes: [{upto: 4k, do: {name: c, path: cpu, copy: memcpy}}, {upto: max, do: {name: d, path: dma}}]}
+	YAML
+	for form in modprobe fio; do
+		run "$copypath" emit "$policy" --for "$form"
+		[[ $output == *"q_per_node: no more than the CPUs of a node"* ]]
+	done
+	run "$copypath" emit "$policy" --for modprobe
+	[[ $output == *"2 size intervals decided and 0 undecided"* ]]
+	sed -i 's/, regret_pct: 3.1//' "$policy"
+	run "$copypath" emit "$policy" --for modprobe
+	[[ $output == *"against the full policy: not measured"* ]]
+	run "$copypath" explain "$policy"
+	[[ $output == *"what it costs against the full rules was not measured"* ]]
+}

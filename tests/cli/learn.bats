@@ -239,3 +239,43 @@ records() {
 		[[ $output == *"cannot read '$dir/absent.jsonl'"*"expected a run directory"* ]]
 	done
 }
+
+# asked OBJECTIVE: a run directory whose workload asks for it; "": without a manifest.
+asked() {
+	mkdir -p "$dir/run-$1"
+	records 500 20000 | sed "s/\"run\":\"r\"/\"run\":\"r$1\"/" >"$dir/run-$1/records.jsonl"
+	[ -z "$1" ] || cat >"$dir/run-$1/manifest.json" <<-END
+	{"schema": 1, "kind": "run", "run": "r$1", "t": "2026-11-30T12:00:00Z", "host": "h",
+	 "tool": {"copypath": "0.1.0", "fio": "fio-3.33"}, "config": {"name": "w", "objective": "$1"},
+	 "config_hash": "sha256:00", "planned": 24, "complete": true, "argv": [],
+	 "fingerprint": {"hash": "sha256:11", "soft": {}, "hard": {"cpu": "x"}}}
+	END
+}
+
+# Description: without --objective the workload's is taken, where all runs have the same, and
+# that is said; an option overrides it, and runs that differ give the default and a word.
+@test "learn: the objective of the workload" {
+	asked throughput
+	asked efficiency
+	asked balanced
+	run "$copypath" learn "$dir/run-throughput" -o "$dir/p.yaml"
+	[ "$status" -eq 0 ]
+	[[ $output == *"objective throughput: the workload of the run asks for it"* ]]
+	grep -q 'name: throughput' "$dir/p.yaml"
+	run "$copypath" learn "$dir/run-throughput" -o "$dir/p.yaml" --objective efficiency
+	[[ $output != *"asks for it"* ]]
+	grep -q 'name: efficiency' "$dir/p.yaml"
+	run "$copypath" learn "$dir/run-throughput/records.jsonl" -o "$dir/p.yaml"
+	grep -q 'name: throughput' "$dir/p.yaml"
+	run "$copypath" learn "$dir/run-throughput" "$dir/run-efficiency" -o "$dir/p.yaml"
+	[ "$status" -eq 0 ]
+	[[ $output == *"objective balanced: the workloads of "*" ask for 'throughput' and 'efficiency'"* ]]
+	grep -q 'name: balanced' "$dir/p.yaml"
+	run "$copypath" learn "$dir/run-balanced" -o "$dir/p.yaml"
+	[[ $output != *"asks for it"* && $output != *"ask for"* ]]
+	# one that cannot be used is none
+	sed -i 's/"objective": "throughput"/"objective": "delivered"/' "$dir/run-throughput/manifest.json"
+	run "$copypath" learn "$dir/run-throughput" -o "$dir/p.yaml"
+	[ "$status" -eq 0 ]
+	grep -q 'name: balanced' "$dir/p.yaml"
+}

@@ -239,6 +239,30 @@ manifest() {
 	END
 }
 
+@test "the objective: the workload's, or the option's; not with a policy" {
+	records quick
+	"$copypath" learn "$dir/quick" -o "$dir/p.yaml" 2>/dev/null
+	manifest quick '[]'
+	sed -i 's/"config": {/"config": {"objective": "throughput", /' "$dir/quick/manifest.json"
+	report "$dir/quick" -o "$out"
+	grep -qF 'for this report (objective throughput: the workload of the run asks for it' "$out/report.md"
+	grep -q '^Objective throughput: ' "$out/report.md"
+	report "$dir/quick" -o "$out" --objective efficiency
+	grep -qF 'for this report (objective efficiency)' "$out/report.md"
+	# also where a policy lies beside the records
+	cp "$dir/p.yaml" "$dir/quick/policy.yaml"
+	report "$dir/quick" -o "$out"
+	run grep -c 'for this report' "$out/report.md"
+	[ "$output" = 0 ]
+	report "$dir/quick" -o "$out" --objective efficiency
+	grep -qF 'for this report (objective efficiency)' "$out/report.md"
+	run report "$dir/quick" -o "$out" --objective quick
+	[ "$status" -eq 2 ]
+	run report "$dir/quick" -o "$out" --objective efficiency --policy "$dir/quick/policy.yaml"
+	[ "$status" -eq 2 ]
+	grep -q "'--policy' with '--objective'" "$dir/err"
+}
+
 @test "how to reproduce: the printed command is one that run takes" {
 	records quick
 	manifest quick '["run", "configs/workloads/quick.yaml"]'
@@ -382,13 +406,21 @@ manifest() {
 	records offload
 	run report "$dir/offload" --format text
 	[[ $output == *"published:  7631 MB/s   99.7% CPU  published:  2415 MB/s   54.0% CPU"* ]]
-	[[ $output == *"Dave Jiang"*"another machine, kernel and (hardware) DMA"* ]]
+	[[ $output == *"published: ioatdma, Skylake, 2017, another machine:"*"Dave Jiang, linux-nvdimm, 2017-07-31. Hardware DMA."* ]]
 	[ "$(awk 'length > 72' <<<"$output" | wc -l)" -eq 0 ]
 	report "$dir/offload" -o "$out"
 	head -1 "$out/tables/cpu-dma.csv" | grep -q ',CPU MB/s,CPU %,.*,published CPU MB/s,published CPU %,'
 	grep -q '^read,64k,1,1,made-up,bio-nt,.*,dma-sw (software),software,.*,7631,99.7,2415,54.0,0.32,0.54,MB/s$' \
 		"$out/tables/cpu-dma.csv"
-	grep -q 'what-if (modelled): DMA over CPU lies on the published side of 1 in ' "$out/index.html"
+	grep -q 'dma-sw (software): DMA over CPU lies on the published side of 1 in ' "$out/index.html"
+	grep -qF 'Published figures (ioatdma, Skylake, 2017): ' "$out/index.html"
+	# beside a model, which may be made from them, there are none
+	run grep -c 'what-if (modelled): DMA over CPU' "$out/index.html"
+	[ "$output" = 0 ]
+	grep -q '^read,64k,1,1,.*,what-if (modelled),modelled,.*,-,-,-,-,-,-,-$' "$out/tables/cpu-dma.csv"
+	grep -v '"dma":"sw' "$dir/offload/records.jsonl" >"$dir/model.jsonl"
+	run report "$dir/model.jsonl" --format text
+	[[ $output == *"modelled DMA"* && $output != *published* ]]
 	# of a load that nobody published, and with no table at all, nothing is said
 	sed 's/"iodepth":16/"iodepth":8/' "$dir/offload/records.jsonl" >"$dir/other.jsonl"
 	report "$dir/other.jsonl" -o "$out"
@@ -408,7 +440,9 @@ manifest() {
 	for form in svg png csv gp; do
 		[ -s "$out/figures/phases-4.$form" ]
 	done
-	grep -q '^6,64k,software,.*,10,12,97,100,dma-sw (software)$' "$out/figures/phases-1.csv"
+	grep -q '^6,64k,software,.*,10,12,97,100,33,[0-9.]*,dma-sw (software)$' "$out/figures/phases-1.csv"
+	grep -qF 'mean latency of those I/Os that were timed' "$out/report.md"
+	grep -qF 'Timed were 33 to 33 I/Os a bar.' "$out/report.md"
 	grep -q "ROW\[5\] = '64k  what-if'; TOTAL\[5\] = '.* us modelled'" "$out/figures/phases-1.gp"
 	grep -q '<h2>Requests</h2>' "$out/index.html"
 	grep -q '^read,2m,16,16,made-up,what-if (modelled),modelled,3,' "$out/tables/requests.csv"
@@ -417,6 +451,19 @@ manifest() {
 	[ "$output" = $'0\n0' ]
 	grep -q "LABEL\[4\] = 'what-if (modelled)'" "$out/figures/bandwidth-1.gp"
 	grep -q 'DMA: modelled. A device of given speed' "$out/index.html"
+	# too few, or unlike the others: said, and not drawn where too few
+	sed 's/"timed":11/"timed":9/; s/"lat_ns_mean":/&1/' "$dir/offload/records.jsonl" >"$dir/few.jsonl"
+	report "$dir/few.jsonl" -o "$out"
+	grep -q 'rows are of fewer than 30 timed I/Os' "$out/report.md"
+	grep -q 'rows the timed I/Os took on average over 25 % more or less' "$out/report.md"
+	[ ! -e "$out/figures/phases-1.csv" ]
+	# a depth that did not take effect
+	run grep -c 'in effect' "$out/report.md"
+	[ "$output" = 0 ]
+	sed 's/"effective_iodepth":16/"effective_iodepth":3/' "$dir/offload/records.jsonl" >"$dir/depth.jsonl"
+	report "$dir/depth.jsonl" -o "$out"
+	grep -q '16 (3 in effect)' "$out/tables/cells.csv"
+	grep -q 'the figures are of depth M' "$out/report.md"
 	# records from before have no phases and no counters, and no section of them
 	records quick
 	report "$dir/quick" -o "$out"
