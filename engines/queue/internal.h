@@ -160,7 +160,7 @@ struct cp_plug {
 struct cp_phases {
 	struct cp_io *io; /* NULL: none */
 	bool fresh;	  /* nothing was looked at since the reset */
-	unsigned commits; /* until the next one */
+	int due;	  /* I/Os handed in until the next one */
 	uint32_t seed;
 	/* Ticks, 0: not yet. found is written by whoever reaps, under the queue's lock,
 	 * before the owner sees the I/O done; the others by the owner. */

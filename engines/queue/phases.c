@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where the time of offloaded I/Os goes, by a sample of them: stamps cost as much as the
- * phases of a small I/O. One commit in COMMITS on average is looked at, at random
- * distances so that no pattern of the caller's falls in step, and of it one I/O. Behind a
+ * phases of a small I/O. One in DISTANCE on average is looked at, at random distances so
+ * that no pattern of the caller's falls in step: of the commit that the distance ends in
+ * any one, so that I/Os of large and small commits come as often as there are. Behind a
  * large one, which three stamps are nothing to and of which a run has few, it is the next
  * commit, or the first after that I/O was handed back: one at a time. How soon depends on
  * the I/O before, never on the one that is picked, so a mix of sizes is sampled as it
@@ -13,7 +14,7 @@
  */
 #include "engines/queue/internal.h"
 
-#define COMMITS	    64U	  /* a power of two */
+#define DISTANCE    256U  /* I/Os; a power of two */
 #define LARGE_BYTES 65536 /* some us at least: three stamps of 10 ns are under 1 % */
 
 /* Marsaglia's xorshift32: any sequence without a short period will do. */
@@ -31,7 +32,7 @@ void cp_phases_reset(struct cp_phases *phases)
 {
 	if (!phases->seed)
 		phases->seed = 1;
-	phases->commits = 1;
+	phases->due = 1;
 	phases->fresh = true;
 	phases->prepared = 0;
 	phases->rung = 0;
@@ -49,7 +50,7 @@ void cp_phases_arm(struct cp_sub *sub, unsigned n)
 	struct cp_io *io = phases->io ? phases->io : sub->staged[(random >> 8) % n];
 	bool large = io->bytes >= LARGE_BYTES, fresh = phases->fresh;
 
-	phases->commits = large ? 1 : COMMITS / 2 + random % COMMITS;
+	phases->due = large ? 1 : (int)(DISTANCE / 2 + random % DISTANCE);
 	phases->fresh = false;
 	/* Not the first of all if it is small: it is the slow one too often. */
 	if (!sub->measuring || phases->io || io->sync || (fresh && !large))

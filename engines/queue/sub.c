@@ -110,7 +110,8 @@ void cp_sub_commit(struct cp_sub *sub)
 		return;
 	stamp_batch(sub, n);
 	sub->nr_staged = 0;
-	if (__builtin_expect(!--sub->phases.commits, 0))
+	sub->phases.due -= (int)n;
+	if (__builtin_expect(sub->phases.due <= 0, 0))
 		cp_phases_arm(sub, n);
 	if (sub->dev->max_merge)
 		cp_plug_dispatch(sub, sub->staged, n);

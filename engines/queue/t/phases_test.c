@@ -33,7 +33,7 @@ static struct cp_sidecar_job report(struct rig *rig, struct cp_hist *lat)
 /* The next commit is looked at, whatever is in it. */
 static void look_next(struct rig *rig)
 {
-	rig->sub->phases.commits = 1;
+	rig->sub->phases.due = 1;
 	rig->sub->phases.fresh = false;
 }
 
@@ -116,7 +116,7 @@ static void test_one_of_many(void **state)
 	}
 }
 
-/* Description: about one commit in 64 is looked at, and only while measuring; what the
+/* Description: about one I/O in 256 is looked at, and only while measuring; what the
  * CPU copied, by decision or as a fallback, is no offloaded I/O. */
 static void test_sample(void **state)
 {
@@ -125,7 +125,7 @@ static void test_sample(void **state)
 		bool measuring;
 		unsigned least, most;
 	} cases[] = {
-		{"path=dma dma=null", true, 60, 140},
+		{"path=dma dma=null", true, 15, 40},
 		{"path=dma dma=null", false, 0, 0},
 		{"path=cpu", true, 0, 0},
 		{"path=auto dma=null dma_thresh_read=1m", true, 0, 0},
@@ -152,6 +152,30 @@ static void test_sample(void **state)
 		assert_in_range(out.phases.ios, cases[c].least, cases[c].most);
 		rig_close(&rig);
 	}
+}
+
+/* Description: I/Os are looked at as often as there are, whatever the size of the commit
+ * that they come in: of commits of 1 and of 15 in turns, about one in 16 is of the
+ * former.
+ */
+static void test_sizes_of_commits(void **state)
+{
+	struct cp_dev_cfg cfg = config("queue_mode=mq path=dma dma=null");
+	struct rig rig = rig_open(&cfg);
+	unsigned alone = 0, among = 0;
+
+	(void)state;
+	cp_sub_measure_begin(rig.sub);
+	for (unsigned k = 0; k < 4096; k++) {
+		batch(&rig, 1, 4096);
+		alone += (ios[0].marks & CP_IO_TIMED) != 0;
+		batch(&rig, 15, 4096);
+		for (unsigned i = 0; i < 15; i++)
+			among += (ios[i].marks & CP_IO_TIMED) != 0;
+	}
+	assert_in_range(among, 150, 350);
+	assert_in_range(alone, 1, among / 6);
+	rig_close(&rig);
 }
 
 /* Description: of I/Os from 64k on, from the first one, the next is looked at when the
@@ -270,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_sum),
 		cmocka_unit_test(test_one_of_many),
 		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_sizes_of_commits),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_one_at_a_time),
 		cmocka_unit_test(test_share_is_submit),
