@@ -96,7 +96,7 @@ need_module() {
 	[ ! -e run ]
 	run engine --rw=write --media=memattr --attr=wt --copy=nt --size=1m
 	[ "$status" -ne 0 ]
-	[[ $output = *"'/dev/cp_memattr' does not exist"*"load the module cp_memattr"* ]]
+	[[ $output = *"'/dev/cp_memattr' does not exist"*"not part of this version"* ]]
 	run engine --rw=write --media=memattr --attr=wt --copy=nt --size=1m --filename=/dev/null
 	[[ $output = *"'/dev/null' is the device of something else"* ]]
 	run engine --rw=write --media=memattr --attr=wt --copy=nt --filename=/dev/null
