@@ -87,16 +87,16 @@ need_module() {
 	run ! grep -E "open.*\"/dev/null\".*O_RDWR|_IOC.*0xcb" trace
 }
 
-@test "memattr without the module says which to load, in a workload and in fio" {
+@test "memattr without the module says that it is not part of this version, in a workload and in fio" {
 	[ ! -e /dev/cp_memattr ] || skip "the module cp_memattr is loaded"
 	workload 'media: memattr, size: 1m, attr: [wb, uc, wc, wt], attr_native: true' \
 		'rw: write, bs: 4k' 'queue_mode: bio, path: cpu, copy: nt'
 	run -2 "$copypath" run w.yaml -o run
-	[[ $output = *"'/dev/cp_memattr' does not exist"*"load the module cp_memattr"* ]]
+	[[ $output = *"'/dev/cp_memattr' does not exist"*"not part of this version"* ]]
 	[ ! -e run ]
 	run engine --rw=write --media=memattr --attr=wt --copy=nt --size=1m
 	[ "$status" -ne 0 ]
-	[[ $output = *"'/dev/cp_memattr' does not exist"*"load the module cp_memattr"* ]]
+	[[ $output = *"'/dev/cp_memattr' does not exist"*"not part of this version"* ]]
 	run engine --rw=write --media=memattr --attr=wt --copy=nt --size=1m --filename=/dev/null
 	[[ $output = *"'/dev/null' is the device of something else"* ]]
 	run engine --rw=write --media=memattr --attr=wt --copy=nt --filename=/dev/null
