@@ -26,6 +26,7 @@ struct seen {
 
 struct learn_run {
 	const char *out, *objective;
+	char asked[CP_OBJECTIVE_TEXT_MAX]; /* by the workload, where no option says */
 	bool json;
 	char *const *sources;
 	unsigned nr_sources, at; /* at: the source being read */
@@ -352,7 +353,7 @@ static enum cp_exit finish(struct learn_run *run, struct cp_policy *policy,
 
 static enum cp_exit learn(struct learn_run *run)
 {
-	char asked[CP_OBJECTIVE_TEXT_MAX], note[CP_ERR_MSG_MAX];
+	char note[CP_ERR_MSG_MAX];
 	struct cp_objective objective;
 	struct cp_policy policy;
 	unsigned decided;
@@ -365,8 +366,8 @@ static enum cp_exit learn(struct learn_run *run)
 		return cp_cmd_fail(run->err);
 	if (!run->objective) {
 		cp_objective_of_runs((const char *const *)run->sources, run->nr_sources,
-				     asked, sizeof(asked), note, sizeof(note));
-		run->objective = asked;
+				     run->asked, sizeof(run->asked), note, sizeof(note));
+		run->objective = run->asked;
 		if (*note)
 			fprintf(stderr, "%s\n", note);
 	}
