@@ -6,17 +6,19 @@
 # The thread of the `sw` engine beside a bare copy loop on its CPU: random reads through fio at depth
 # 16, the submitter on CPU 0, and the same kernel over media and buffers of the same sizes without
 # anything around it, in alternating pairs by the wall clock. What every side's CPU did is printed
-# beside it. Exits 1 when a figure is not what was asked. PAIRS (10), RUNTIME (500ms).
+# beside it. Exits 1 when a figure is not what was asked. PAIRS (10), SW_SECONDS (1):
+# both sides run for as long, since this machine's memory is faster in the first half second.
 set -eu -o pipefail
 
 build=$(cd "${1:-build}" && pwd)
 pairs=${PAIRS:-10}
+runtime=${SW_SECONDS:-1}
 async=$build/copypath-async.so
 dir=$(mktemp -d /dev/shm/copypath-bench.XXXXXX)
 trap 'rm -rf "$dir"' EXIT
 failed=0
 common=(--output-format=terse --terse-version=3 --name=b --thread=1 --rw=randread --time_based=1
-	"--runtime=${RUNTIME:-500ms}" --norandommap=1 --scramble_buffers=0
+	"--runtime=${runtime}s" --norandommap=1 --scramble_buffers=0
 	--random_generator=tausworthe64 --randrepeat=0 --clocksource=cpu --cpus_allowed=0)
 
 # sw_job BS COMPLETION -> bytes a second, of the engine's CPU time too, then the submitter's, the
@@ -40,9 +42,9 @@ sw_pairs() {
 	local bare job i cpu=$(($(nproc) - 1)) # where the thread of the engine is
 	: >"$dir/pairs"
 	for ((i = 0; i < pairs; i++)); do
-		((i % 2)) || bare=$("${rt[@]}" "$build/engines/queue/t/bare_bench" "$cpu" memcpy "$1" 512m 0.4)
+		((i % 2)) || bare=$("${rt[@]}" "$build/engines/queue/t/bare_bench" "$cpu" memcpy "$1" 512m "$runtime")
 		job=$(sw_job "$1" "$2")
-		((i % 2)) && bare=$("${rt[@]}" "$build/engines/queue/t/bare_bench" "$cpu" memcpy "$1" 512m 0.4)
+		((i % 2)) && bare=$("${rt[@]}" "$build/engines/queue/t/bare_bench" "$cpu" memcpy "$1" 512m "$runtime")
 		echo "$job $bare" >>"$dir/pairs"
 	done
 	awk '{ print $1 / $6, $2 / $7, $0 }' "$dir/pairs" | sort -n | awk -v bs="$1" -v mode="$2" \
