@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/plan/filter.h"
+#include "engines/base/random.h"
 #include "engines/base/yaml.h"
 #include "engines/media/media.h"
 
@@ -44,15 +45,6 @@ int cp_plan_filter(struct cp_plan *plan, const char *const *filters, size_t nr_f
 	return ret;
 }
 
-static uint64_t random_next(uint64_t *state) /* splitmix64 (Steele, Lea, Flood 2014) */
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
 /* The context and the replicate, not the arm: arms meet the same access pattern. */
 static uint64_t sample_seed(const struct cp_plan *plan, const struct cp_context *context,
 			    uint32_t sample)
@@ -66,7 +58,7 @@ static uint64_t sample_seed(const struct cp_plan *plan, const struct cp_context 
 			hash = (hash ^ (unsigned char)*c) * 0x100000001b3ULL;
 	}
 	uint64_t state = hash ^ (plan->seed << 20) ^ sample;
-	return (random_next(&state) >> 16) | 1; /* fio multiplies by it: never 0 */
+	return (cp_random_next(&state) >> 16) | 1; /* fio multiplies by it: never 0 */
 }
 
 int cp_plan_order(struct cp_plan *plan, struct cp_err *err)
@@ -91,7 +83,7 @@ int cp_plan_order(struct cp_plan *plan, struct cp_err *err)
 				.seed = sample_seed(plan, &plan->cells[i].context, round),
 			};
 		for (size_t i = plan->nr_cells; i > 1; i--) { /* Fisher-Yates */
-			size_t k = random_next(&state) % i;
+			size_t k = cp_random_next(&state) % i;
 			struct cp_plan_sample swap = part[i - 1];
 
 			part[i - 1] = part[k];

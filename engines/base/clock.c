@@ -13,27 +13,28 @@
 /* Before calibration a tick is a nanosecond. */
 struct cp_clock cp_clock = {.tsc = false, .mult = UINT64_C(1) << 32};
 
-static uint64_t clock_read_ns(clockid_t id)
+uint64_t cp_clock_read_ns(clockid_t id)
 {
 	struct timespec ts;
 
-	clock_gettime(id, &ts);
+	if (clock_gettime(id, &ts) != 0)
+		return 0;
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
 uint64_t cp_now_ns(void)
 {
-	return clock_read_ns(CLOCK_MONOTONIC);
+	return cp_clock_read_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t cp_thread_cpu_ns(void)
 {
-	return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	return cp_clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 uint64_t cp_process_cpu_ns(void)
 {
-	return clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+	return cp_clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void cp_sleep_ns(uint64_t duration_ns)
@@ -87,7 +88,7 @@ static void instant_read(uint64_t *ret_tsc, uint64_t *ret_ns)
 
 	for (int i = 0; i < CALIBRATION_TRIES; i++) {
 		uint64_t before = __rdtsc();
-		uint64_t ns = clock_read_ns(CLOCK_MONOTONIC_RAW);
+		uint64_t ns = cp_clock_read_ns(CLOCK_MONOTONIC_RAW);
 		uint64_t width = __rdtsc() - before;
 
 		if (width >= best)
@@ -105,7 +106,7 @@ static void calibrate(void)
 	if (!tsc_is_steady())
 		return;
 	instant_read(&tsc0, &ns0);
-	while (clock_read_ns(CLOCK_MONOTONIC_RAW) - ns0 < CALIBRATION_NS)
+	while (cp_clock_read_ns(CLOCK_MONOTONIC_RAW) - ns0 < CALIBRATION_NS)
 		cp_cpu_relax();
 	instant_read(&tsc1, &ns1);
 	/* below 1 GHz mult would not hold 32 fraction bits' worth of precision, and no

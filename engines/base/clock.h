@@ -30,6 +30,8 @@ uint64_t cp_now_ns(void);		/* CLOCK_MONOTONIC */
 uint64_t cp_thread_cpu_ns(void);	/* CLOCK_THREAD_CPUTIME_ID of the caller */
 uint64_t cp_process_cpu_ns(void);	/* CLOCK_PROCESS_CPUTIME_ID */
 void cp_sleep_ns(uint64_t duration_ns); /* clock_nanosleep, restarted after EINTR */
+/* Of any clock; 0 where there is none such. */
+uint64_t cp_clock_read_ns(clockid_t id);
 /* "2026-11-30T12:00:00Z" (UTC). size >= 21. Returns buf. */
 char *cp_time_utc(char *buf, size_t size);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What becomes of a transaction: by the script, else by seeded chance. */
+#include "engines/base/random.h"
 #include "engines/dma/fault.h"
 
 /* splitmix64's finaliser over three numbers: what a draw is depends on nothing else. */
@@ -8,10 +9,8 @@ uint64_t fault_draw(uint64_t seed, uint64_t number, uint64_t what)
 	uint64_t x = seed;
 
 	for (unsigned i = 0; i < 3; i++) {
-		x += 0x9e3779b97f4a7c15ULL + (i == 1 ? number : i == 2 ? what : 0);
-		x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
-		x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
-		x ^= x >> 31;
+		x += CP_RANDOM_GOLDEN + (i == 1 ? number : i == 2 ? what : 0);
+		x = cp_random_mix(x);
 	}
 	return x;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engines/base/clock.h"
+#include "engines/base/random.h"
 #include "engines/copy/guard.h"
 #include "engines/dma/engine.h"
 #include "engines/dma/model_priv.h"
@@ -51,7 +52,7 @@ static int join(struct cp_dma_chan *chan, const char *spec)
 	device->users++;
 	pthread_mutex_lock(&device->lock);
 	/* an odd factor keeps seeds apart, and the last bit keeps the state from 0 */
-	chan->random = (chan->set.seed + ++device->opened) * 0x9e3779b97f4a7c15ULL | 1;
+	chan->random = (chan->set.seed + ++device->opened) * CP_RANDOM_GOLDEN | 1;
 	chan->device = device;
 	chan->next = device->members;
 	device->members = chan;

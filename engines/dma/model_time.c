@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "engines/base/random.h"
 #include "engines/dma/model_priv.h"
 
 #define NS_PER_S 1000000000U
@@ -20,15 +21,6 @@ static uint64_t carry_ns(uint64_t bytes, uint64_t rate)
 	return (uint64_t)(((unsigned __int128)bytes * NS_PER_S + rate / 2) / rate);
 }
 
-/* xorshift64: the next of a state that is never 0 (Marsaglia, "Xorshift RNGs", 2003). */
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
 uint64_t model_setup_ns(struct cp_dma_chan *chan, unsigned nr_sg)
 {
 	uint64_t jitter_ns = chan->set.jitter_ns;
@@ -37,7 +29,7 @@ uint64_t model_setup_ns(struct cp_dma_chan *chan, unsigned nr_sg)
 	if (!jitter_ns)
 		return ns;
 	/* jitter is at most setup, so this stays above 0 */
-	return ns - jitter_ns + next_random(&chan->random) % (2 * jitter_ns + 1);
+	return ns - jitter_ns + cp_random_xorshift(&chan->random) % (2 * jitter_ns + 1);
 }
 
 /* Ties go by the order of submission: a fenced one must not pass what it waits for. */

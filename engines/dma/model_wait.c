@@ -160,9 +160,5 @@ int model_wait(struct cp_dma_chan *chan, uint64_t timeout_ns)
 
 uint64_t model_cpu_ns(struct cp_dma_chan *chan)
 {
-	struct timespec t;
-
-	if (!chan->started || clock_gettime(chan->clock, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	return chan->started ? cp_clock_read_ns(chan->clock) : 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engines/base/clock.h"
 #include "engines/dma/engine.h"
 #include "engines/dma/sw.h"
 
@@ -219,12 +220,9 @@ static int sw_wait(struct cp_dma_chan *chan, uint64_t timeout_ns)
 static uint64_t sw_cpu_ns(struct cp_dma_chan *chan)
 {
 	uint64_t sum_ns = 0;
-	struct timespec t;
 
-	for (unsigned i = 0; i < chan->nr_workers; i++) {
-		if (!clock_gettime(chan->workers[i].clock, &t))
-			sum_ns += (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-	}
+	for (unsigned i = 0; i < chan->nr_workers; i++)
+		sum_ns += cp_clock_read_ns(chan->workers[i].clock);
 	return sum_ns;
 }
 

@@ -2,28 +2,21 @@
 /* First contents of memory that has none, for media that are not files. */
 #include <string.h>
 
+#include "engines/base/random.h"
 #include "engines/copy/flush.h"
 #include "engines/media/kinds.h"
-
-/* splitmix64's finaliser: any two pages differ in all words. */
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-	return x ^ (x >> 31);
-}
 
 void cp_media_fill(unsigned char *base, size_t bytes, size_t page)
 {
 	for (size_t at = 0; at < bytes; at += page) {
-		uint64_t word = mix(at / page + 1);
+		uint64_t word = cp_random_mix(at / page + 1);
 
 		for (size_t line = 0; line < page; line += CP_LINE_BYTES) {
 			uint64_t words[CP_LINE_BYTES / sizeof(word)];
 
 			for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 				words[i] = word;
-				word += 0x9e3779b97f4a7c15ULL;
+				word += CP_RANDOM_GOLDEN;
 			}
 			/* A line at once, in the widest stores of the build: under uc
 			 * each store is a bus transaction. */

@@ -15,15 +15,6 @@
 
 #include "engines/queue/internal.h"
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	if (clock_gettime(clock, &t) != 0)
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static void start_counting(struct cp_sub *sub)
 {
 	memset(&sub->proof, 0, sizeof(sub->proof));
@@ -109,7 +100,7 @@ void cp_sub_window(struct cp_sub *sub, int window)
 static void open_window(struct cp_dev *dev)
 {
 	for (unsigned i = 0; i < dev->nr_subs; i++)
-		dev->subs[i]->start_cpu_ns = clock_ns(dev->subs[i]->cpu_clock);
+		dev->subs[i]->start_cpu_ns = cp_clock_read_ns(dev->subs[i]->cpu_clock);
 	dev->start_ns = cp_now_ns();
 	dev->start_process_ns = cp_process_cpu_ns();
 	dev->start_engine_ns = cp_dev_engine_cpu_ns(dev);
@@ -130,7 +121,7 @@ static void close_window(struct cp_dev *dev, struct cp_sub *first)
 	for (unsigned i = 0; i < dev->nr_subs; i++) {
 		struct cp_sub *sub = dev->subs[i];
 
-		sub->end_cpu_ns = clock_ns(sub->cpu_clock);
+		sub->end_cpu_ns = cp_clock_read_ns(sub->cpu_clock);
 		sub->start_ns = dev->start_ns;
 		sub->end_ns = first->dev_end_ns;
 		sub->dev_end_ns = first->dev_end_ns;
@@ -159,7 +150,7 @@ void cp_sub_measure_begin(struct cp_sub *sub)
 			open_window(dev);
 		start_counting(sub);
 		sub->start_ns = cp_now_ns();
-		sub->start_cpu_ns = clock_ns(sub->cpu_clock);
+		sub->start_cpu_ns = cp_clock_read_ns(sub->cpu_clock);
 	}
 	pthread_mutex_unlock(&dev->lock);
 	cp_sub_watch(sub);
@@ -176,7 +167,7 @@ void cp_sub_measure_end(struct cp_sub *sub)
 		close_window(dev, sub);
 	} else if (!dev->cfg.timed && sub->measuring) {
 		sub->end_ns = cp_now_ns();
-		sub->end_cpu_ns = clock_ns(sub->cpu_clock);
+		sub->end_cpu_ns = cp_clock_read_ns(sub->cpu_clock);
 		read_device(dev, sub);
 	}
 	pthread_mutex_unlock(&dev->lock);

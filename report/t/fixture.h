@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engines/base/random.h"
 #include "results/record.h"
 
 struct fixture_arm {
@@ -31,14 +32,10 @@ struct fixture {
 	uint64_t seed;
 };
 
-/* Uniform in [0, 1): splitmix64. */
+/* Uniform in [0, 1). */
 static inline double fixture_random(uint64_t *state)
 {
-	uint64_t z = (*state += 0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+	return (double)(cp_random_next(state) >> 11) / 9007199254740992.0;
 }
 
 static inline void fixture_metrics(struct cp_record *record,

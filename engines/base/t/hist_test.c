@@ -9,17 +9,9 @@
 #include <cmocka.h>
 
 #include "engines/base/hist.h"
+#include "engines/base/random.h"
 
 #define NR_VALUES 20000
-
-/* xorshift: the same values on every run */
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed;
-}
 
 static int by_value(const void *a, const void *b)
 {
@@ -62,9 +54,9 @@ static void test_quantile_bound(void **state)
 		cp_hist_reset(&hist);
 		for (size_t i = 0; i < NR_VALUES; i++) {
 			/* log-uniform below 2^bits */
-			unsigned shift = (unsigned)(next_random(&seed) % bits);
+			unsigned shift = (unsigned)(cp_random_xorshift(&seed) % bits);
 
-			values[i] = next_random(&seed) >> (64 - bits) >> shift;
+			values[i] = cp_random_xorshift(&seed) >> (64 - bits) >> shift;
 			cp_hist_add(&hist, values[i]);
 		}
 		qsort(values, NR_VALUES, sizeof(values[0]), by_value);
@@ -137,7 +129,7 @@ static void test_merge(void **state)
 	cp_hist_reset(&b);
 	cp_hist_reset(&all);
 	for (int i = 0; i < 1000; i++) {
-		uint64_t ns = next_random(&seed) >> 40;
+		uint64_t ns = cp_random_xorshift(&seed) >> 40;
 
 		cp_hist_add(i % 3 ? &a : &b, ns);
 		cp_hist_add(&all, ns);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "engines/base/random.h"
 #include "engines/queue/queue.h"
 #include "results/published.h"
 #include "results/stats.h"
@@ -98,15 +99,6 @@ static void open_row(struct row *row, const char *path, uint64_t bytes)
 		die(err.msg, (int)err.exit);
 }
 
-static uint64_t random_next(void) /* splitmix64 (Steele, Lea, Flood 2014) */
-{
-	uint64_t z = random_state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
 /* I/Os a second of this thread's CPU time: a copy never sleeps, and whoever shares the
  * CPU does not count. */
 static double measure(const struct row *row, enum cp_dir dir, void *near, uint64_t blocks)
@@ -117,7 +109,7 @@ static double measure(const struct row *row, enum cp_dir dir, void *near, uint64
 		for (unsigned i = 0; i < BATCH; i++) {
 			struct cp_io io = {
 				.near = near,
-				.offset = random_next() % blocks * BLOCK,
+				.offset = cp_random_next(&random_state) % blocks * BLOCK,
 				.bytes = BLOCK,
 				.dir = dir,
 			};

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "engines/base/clock.h"
+#include "engines/base/random.h"
 #include "engines/base/units.h"
 #include "engines/copy/copy.h"
 #include "engines/media/media.h"
@@ -31,19 +32,11 @@ static void die(const char *text, int code)
 	exit(code);
 }
 
-static uint64_t next_random(uint64_t *state) /* xorshift64 (Marsaglia 2003) */
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
-}
-
 static void loop(const struct cp_media *media, cp_copy_fn fn, size_t bytes,
 		 uint64_t duration_ns, const char *name)
 {
 	unsigned char *near = aligned_alloc(4096, BUFFERS * bytes);
-	uint64_t state = 88172645463325252ULL, blocks = 0;
+	uint64_t state = CP_RANDOM_XORSHIFT_START, blocks = 0;
 
 	if (!near)
 		die("out of memory", CP_EXIT_INVALID);
@@ -54,8 +47,8 @@ static void loop(const struct cp_media *media, cp_copy_fn fn, size_t bytes,
 		for (unsigned i = 0; i < BATCH; i++, blocks++) {
 			unsigned char *to = near + blocks % BUFFERS * bytes;
 			const unsigned char *from =
-				media->base +
-				next_random(&state) % (media->bytes / bytes) * bytes;
+				media->base + cp_random_xorshift(&state) %
+						      (media->bytes / bytes) * bytes;
 
 			for (size_t at = 0; at < bytes; at += PIECE)
 				fn(to + at, from + at,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engines/base/random.h"
 #include "engines/base/units.h"
 #include "engines/copy/copy.h"
 #include "engines/queue/internal.h"
@@ -32,14 +33,12 @@ struct bench {
 	uint64_t at; /* of the order of blocks */
 };
 
-/* Blocks in random order (xorshift64): with a short period each side would have blocks of
+/* Blocks in random order: with a short period each side would have blocks of
  * its own, and blocks differ in where their pages are. */
 static uint64_t next_offset(struct bench *bench)
 {
-	bench->at ^= bench->at << 13;
-	bench->at ^= bench->at >> 7;
-	bench->at ^= bench->at << 17;
-	return bench->at % (MEDIA_BYTES / bench->bytes) * bench->bytes;
+	return cp_random_xorshift(&bench->at) % (MEDIA_BYTES / bench->bytes) *
+	       bench->bytes;
 }
 
 static void bare_one(struct bench *bench)
@@ -162,7 +161,7 @@ int main(int argc, char **argv)
 		.fio_version = "",
 		.topo = &topo,
 	};
-	struct bench bench = {.bytes = 2UL << 20, .at = 88172645463325252UL};
+	struct bench bench = {.bytes = 2UL << 20, .at = CP_RANDOM_XORSHIFT_START};
 	struct cp_err err = {.exit = CP_EXIT_USAGE, .msg = "BYTES is no power of two"};
 	uint64_t bytes = bench.bytes;
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engines/base/random.h"
 #include "engines/copy/copy.h"
 #include "engines/queue/queue.h"
 #include "results/stats.h"
@@ -26,7 +27,7 @@
 #define ALIGN	    4096U
 
 static struct cp_topo topo;
-static uint64_t random_state = 88172645463325252ULL;
+static uint64_t random_state = CP_RANDOM_XORSHIFT_START;
 
 struct bench {
 	struct cp_dev *dev;
@@ -76,13 +77,10 @@ static void open_device(struct bench *bench)
 		die(err.msg, (int)err.exit);
 }
 
-/* Random blocks (xorshift64), so that both sides have all of them sooner or later. */
+/* Random blocks, so that both sides have all of them sooner or later. */
 static uint64_t next_offset(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % (MEDIA_BYTES / BLOCK) * BLOCK;
+	return cp_random_xorshift(&random_state) % (MEDIA_BYTES / BLOCK) * BLOCK;
 }
 
 /* Bytes a nanosecond of CPU time. */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engines/base/random.h"
 #include "engines/queue/internal.h"
 #include "results/stats.h"
 
@@ -22,7 +23,7 @@
 #define MEDIA_BYTES (256UL << 20)
 #define ASKED_PCT   8.0
 
-static uint64_t random_state = 88172645463325252ULL;
+static uint64_t random_state = CP_RANDOM_XORSHIFT_START;
 
 static void die(const char *text, int code)
 {
@@ -30,12 +31,9 @@ static void die(const char *text, int code)
 	exit(code);
 }
 
-static uint64_t next_offset(void) /* xorshift64 (Marsaglia 2003) */
+static uint64_t next_offset(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % (MEDIA_BYTES / BLOCK) * BLOCK;
+	return cp_random_xorshift(&random_state) % (MEDIA_BYTES / BLOCK) * BLOCK;
 }
 
 static double io_ns(struct cp_sub *sub, unsigned char *near, bool measuring)
