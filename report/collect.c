@@ -203,25 +203,6 @@ static void add_copy(struct cp_report_cell *cell, const char *copy)
 			 used ? "; " : "", copy);
 }
 
-static void add_proof(struct cp_proof *sums, const struct cp_proof *proof)
-{
-	sums->bytes_cpu += proof->bytes_cpu;
-	sums->bytes_dma += proof->bytes_dma;
-	sums->bytes_simulated += proof->bytes_simulated;
-	sums->bytes_fallback += proof->bytes_fallback;
-	sums->bytes_split += proof->bytes_split;
-	sums->fallback.no_channel += proof->fallback.no_channel;
-	sums->fallback.ring_full += proof->fallback.ring_full;
-	sums->fallback.error += proof->fallback.error;
-	sums->fallback.too_many_segments += proof->fallback.too_many_segments;
-	sums->queue.requests += proof->queue.requests;
-	sums->queue.merged += proof->queue.merged;
-	sums->queue.transactions += proof->queue.transactions;
-	sums->queue.split += proof->queue.split;
-	sums->queue.crossed += proof->queue.crossed;
-	sums->queue.timed += proof->queue.timed;
-}
-
 int cp_report_add_record(struct cp_report *report, const struct cp_record *record,
 			 struct cp_err *err)
 {
@@ -257,7 +238,7 @@ int cp_report_add_record(struct cp_report *report, const struct cp_record *recor
 	else if (strcmp(cell->copy, record->proof.copy) != 0)
 		cell->copy[0] = '\0';
 	add_copy(cell, record->proof.copy);
-	add_proof(&cell->sums, &record->proof);
+	cp_proof_add(&cell->sums, &record->proof);
 	if (record->has_proof && record->proof.effective_iodepth > cell->depth)
 		cell->depth = record->proof.effective_iodepth;
 	cell->n++;

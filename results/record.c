@@ -29,6 +29,18 @@ const char *const cp_metric_names[CP_METRIC_NR + 1] = {
 	[CP_METRIC_DMA_SUBMIT] = "dma_submit_ns_mean",
 	[CP_METRIC_DMA_WAIT] = "dma_wait_ns_mean",
 	[CP_METRIC_DMA_COMPLETE] = "dma_complete_ns_mean",
+	[CP_METRIC_CORUNNER_ALONE] = "corunner_alone_ops_per_s",
+	[CP_METRIC_CORUNNER_CPU] = "corunner_ops_per_cpu_s",
+	[CP_METRIC_CORUNNER_ALONE_CPU] = "corunner_alone_ops_per_cpu_s",
+	[CP_METRIC_STEAL_PCT] = "steal_pct",
+	[CP_METRIC_FAULTS] = "faults",
+	[CP_METRIC_FAULTS_PER_S] = "faults_per_s",
+	[CP_METRIC_FAULT_P50] = "fault_ns_p50",
+	[CP_METRIC_FAULT_P99] = "fault_ns_p99",
+	[CP_METRIC_FAULT_P999] = "fault_ns_p999",
+	[CP_METRIC_FAULT_USER] = "fault_user_ns",
+	[CP_METRIC_FAULT_SYS] = "fault_sys_ns",
+	[CP_METRIC_APP] = "app_ops_per_s",
 };
 
 void cp_record_init(struct cp_record *record)
@@ -42,6 +54,31 @@ void cp_record_init(struct cp_record *record)
 	record->proof.effective_iodepth = 1;
 	record->proof.node = -1;
 	record->proof.persistent = -1;
+}
+
+void cp_proof_add(struct cp_proof *into, const struct cp_proof *from)
+{
+	into->bytes_cpu += from->bytes_cpu;
+	into->bytes_dma += from->bytes_dma;
+	into->bytes_simulated += from->bytes_simulated;
+	into->bytes_fallback += from->bytes_fallback;
+	into->bytes_split += from->bytes_split;
+	into->fallback.no_channel += from->fallback.no_channel;
+	into->fallback.ring_full += from->fallback.ring_full;
+	into->fallback.error += from->fallback.error;
+	into->fallback.too_many_segments += from->fallback.too_many_segments;
+	into->queue.requests += from->queue.requests;
+	into->queue.merged += from->queue.merged;
+	into->queue.transactions += from->queue.transactions;
+	into->queue.split += from->queue.split;
+	into->queue.crossed += from->queue.crossed;
+	into->queue.timed += from->queue.timed;
+	into->page.pages += from->page.pages;
+	into->page.overlapped += from->page.overlapped;
+	into->page.unmerged += from->page.unmerged;
+	into->page.unmerged_dma += from->page.unmerged_dma;
+	into->page.off += from->page.off;
+	into->errors += from->errors;
 }
 
 /* The NAME of NAME[:key=value,...] or of a resolved NAME/kernel. */

@@ -48,6 +48,19 @@ enum cp_metric {
 	CP_METRIC_DMA_SUBMIT,	/* the doorbell, and the CPU's part by split_pct */
 	CP_METRIC_DMA_WAIT,	/* until its completion is found */
 	CP_METRIC_DMA_COMPLETE, /* until it is handed back */
+	/* Those from here on are in the file only where they were measured. */
+	CP_METRIC_CORUNNER_ALONE,     /* corunner_alone_ops_per_s: before the I/O */
+	CP_METRIC_CORUNNER_CPU,	      /* corunner_ops_per_cpu_s: of its own CPU time */
+	CP_METRIC_CORUNNER_ALONE_CPU, /* corunner_alone_ops_per_cpu_s */
+	CP_METRIC_STEAL_PCT, /* steal_pct: of its CPUs' time, taken by the hypervisor */
+	CP_METRIC_FAULTS,    /* driver swap: faults, and of each ... */
+	CP_METRIC_FAULTS_PER_S,
+	CP_METRIC_FAULT_P50, /* fault_ns_p50: raised until the thread goes on */
+	CP_METRIC_FAULT_P99,
+	CP_METRIC_FAULT_P999,
+	CP_METRIC_FAULT_USER, /* fault_user_ns: user time of all threads a fault */
+	CP_METRIC_FAULT_SYS,  /* fault_sys_ns */
+	CP_METRIC_APP,	      /* app_ops_per_s: driver exec: what it calls its work */
 	CP_METRIC_NR,
 };
 extern const char
@@ -67,6 +80,17 @@ struct cp_proof {
 		uint64_t crossed; /* I/Os over a border between NUMA nodes, likewise */
 		uint64_t timed;	  /* I/Os that the dma_*_ns_mean are means of */
 	} queue;
+	/* queue_mode page; 0 in the others */
+	struct {
+		uint64_t pages;	       /* handed in */
+		uint64_t overlapped;   /* of them, while another was in flight */
+		uint64_t unmerged;     /* adjacent to the one before: mq could have merged
+					  them */
+		uint64_t unmerged_dma; /* bytes that the CPU copied as pages, and that
+					* would have gone by DMA in the request of their
+					* run */
+		uint64_t off;	       /* I/Os that went by bio, as rw_page is off */
+	} page;
 	uint64_t bytes_split; /* part of bytes_cpu: the CPU's share by split_pct */
 	uint64_t errors;
 	char verify[CP_WORD_MAX]; /* off, crc32c, ... */
@@ -85,6 +109,13 @@ struct cp_provenance {
 	char media[CP_WORD_MAX], attr[CP_WORD_MAX], dma[CP_WORD_MAX];
 };
 
+/* A counter of perf stat over the sample's window. */
+struct cp_perf_counter {
+	char name[48];
+	double value; /* NaN = null: the event is not supported here */
+};
+#define CP_PERF_MAX 16
+
 struct cp_record {
 	char run[CP_NAME_MAX];
 	uint32_t sample;
@@ -96,6 +127,10 @@ struct cp_record {
 	double metrics[CP_METRIC_NR]; /* NaN = null */
 	bool has_proof;		      /* exec drivers may have none */
 	struct cp_proof proof;
+	size_t nr_perf;
+	struct cp_perf_counter perf[CP_PERF_MAX]; /* none: null in the file */
+	/* What the metrics are of, CLOCK_MONOTONIC; not in the file. 0: not known. */
+	uint64_t window_start_ns, window_end_ns;
 	char failed[256]; /* "" = ok */
 	char notes[512];  /* what the engine said beside its figures, "; " between; ""
 			     nothing */
@@ -104,6 +139,8 @@ struct cp_record {
 
 void cp_record_init(struct cp_record *record); /* NaN metrics, default context and arm */
 
+/* The sums of all counters; what is no counter stays. */
+void cp_proof_add(struct cp_proof *into, const struct cp_proof *from);
 /* Path proof: "" in buf and true when the requested path carried the bytes it claims:
  * errors 0, cpu has no dma bytes, dma at most 0.1 % fallback, bytes add up, persist
  * require was on persistent memory. Else the reason. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 
 #include "results/record_priv.h"
 
@@ -154,13 +155,15 @@ int cp_proof_decode(const struct cp_json_in *in, enum cp_json_need need,
 {
 	struct cp_json_in fallback = {0};
 	uint64_t node = UINT64_MAX;
-	struct cp_json_in queue = {0};
+	struct cp_json_in queue = {0}, page = {0};
 	int rc = cp_json_in_object(in, "fallback", need, "proof.fallback", &fallback);
 
 	/* an engine of before has neither */
 	if (!rc)
 		rc = cp_json_in_object(in, "queue", CP_JSON_OPTIONAL, "proof.queue",
 				       &queue);
+	if (!rc)
+		rc = cp_json_in_object(in, "page", CP_JSON_OPTIONAL, "proof.page", &page);
 
 	if (rc)
 		return rc;
@@ -186,6 +189,11 @@ int cp_proof_decode(const struct cp_json_in *in, enum cp_json_need need,
 		{&queue, "split", &proof->queue.split, CP_JSON_OPTIONAL},
 		{&queue, "crossed", &proof->queue.crossed, CP_JSON_OPTIONAL},
 		{&queue, "timed", &proof->queue.timed, CP_JSON_OPTIONAL},
+		{&page, "pages", &proof->page.pages, CP_JSON_OPTIONAL},
+		{&page, "overlapped", &proof->page.overlapped, CP_JSON_OPTIONAL},
+		{&page, "unmerged", &proof->page.unmerged, CP_JSON_OPTIONAL},
+		{&page, "unmerged_dma", &proof->page.unmerged_dma, CP_JSON_OPTIONAL},
+		{&page, "off", &proof->page.off, CP_JSON_OPTIONAL},
 		{in, "bytes_split", &proof->bytes_split, CP_JSON_OPTIONAL},
 	};
 	/* 2^56 bytes are more than any sample moves, and their sums cannot overflow. */
@@ -221,6 +229,33 @@ int cp_proof_decode(const struct cp_json_in *in, enum cp_json_need need,
 		rc = cp_json_in_u64(in, "page_bytes", CP_JSON_OPTIONAL, 1,
 				    UINT64_C(1) << 40, &proof->page_bytes);
 	return rc;
+}
+
+/* Any names; what does not fit is left to `raw`. */
+static int decode_perf(const struct cp_json_in *root, struct cp_record *record)
+{
+	struct cp_json_in in = {0};
+	int rc = cp_json_in_object(root, "perf", CP_JSON_OPTIONAL, "perf", &in);
+	const char *name;
+	json_t *value;
+
+	if (rc || !in.object)
+		return rc;
+	json_object_foreach((json_t *)(uintptr_t)in.object, name, value)
+	{
+		struct cp_perf_counter *counter = &record->perf[record->nr_perf];
+
+		if (record->nr_perf == CP_PERF_MAX ||
+		    strlen(name) >= sizeof(counter->name))
+			continue;
+		snprintf(counter->name, sizeof(counter->name), "%s", name);
+		counter->value = NAN;
+		rc = cp_json_in_double(&in, name, CP_JSON_OPTIONAL, &counter->value);
+		if (rc)
+			return rc;
+		record->nr_perf++;
+	}
+	return 0;
 }
 
 static int decode_results(const struct cp_json_in *root, struct cp_record *record)
@@ -266,6 +301,8 @@ static int decode_root(const struct cp_json_in *root, struct cp_record *record)
 		rc = decode_arm(root, &record->arm);
 	if (!rc)
 		rc = decode_results(root, record);
+	if (!rc)
+		rc = decode_perf(root, record);
 	if (!rc)
 		rc = cp_json_in_text(root, "notes", CP_JSON_OPTIONAL, record->notes,
 				     sizeof(record->notes));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include <errno.h>
+#include <math.h>
 
 #include "results/record_priv.h"
 
@@ -48,6 +49,8 @@ static bool metric_integral(int metric)
 static int encode_metrics(const struct cp_json_out *out, const struct cp_record *record)
 {
 	for (int i = 0; i < CP_METRIC_NR; i++) {
+		if (i >= CP_METRIC_CORUNNER_ALONE && isnan(record->metrics[i]))
+			continue;
 		int rc = cp_json_out_double(out, cp_metric_names[i], record->metrics[i],
 					    metric_integral(i));
 		if (rc)
@@ -78,6 +81,7 @@ int cp_proof_encode(const struct cp_json_out *out, const struct cp_proof *proof)
 {
 	struct cp_json_out fallback = {json_object(), "proof.fallback", out->err};
 	struct cp_json_out queue = {NULL, "proof.queue", out->err};
+	struct cp_json_out page = {NULL, "proof.page", out->err};
 	int rc = 0;
 
 	put(out, "bytes_cpu", proof->bytes_cpu, &rc);
@@ -102,6 +106,15 @@ int cp_proof_encode(const struct cp_json_out *out, const struct cp_proof *proof)
 	put(&queue, "split", proof->queue.split, &rc);
 	put(&queue, "crossed", proof->queue.crossed, &rc);
 	put(&queue, "timed", proof->queue.timed, &rc);
+	if (!rc && proof->page.pages + proof->page.off) {
+		page.object = json_object();
+		rc = cp_json_out_value(out, "page", page.object);
+		put(&page, "pages", proof->page.pages, &rc);
+		put(&page, "overlapped", proof->page.overlapped, &rc);
+		put(&page, "unmerged", proof->page.unmerged, &rc);
+		put(&page, "unmerged_dma", proof->page.unmerged_dma, &rc);
+		put(&page, "off", proof->page.off, &rc);
+	}
 	put(out, "bytes_split", proof->bytes_split, &rc);
 	put(out, "errors", proof->errors, &rc);
 	if (!rc)
@@ -203,9 +216,25 @@ static int keep_unknown(json_t *object, json_t *raw)
 	return rc;
 }
 
+/* What was counted, else what the line that was read says. */
+static int encode_perf(const struct cp_json_out *root, const struct cp_record *record)
+{
+	json_t *raw = record->raw ? json_object_get(record->raw, "perf") : NULL;
+	struct cp_json_out out;
+
+	if (!record->nr_perf)
+		return cp_json_out_value(root, "perf",
+					 raw ? json_incref(raw) : json_null());
+	int rc = add_object(root, "perf", &out);
+
+	for (size_t i = 0; !rc && i < record->nr_perf; i++)
+		rc = cp_json_out_double(&out, record->perf[i].name, record->perf[i].value,
+					false);
+	return rc;
+}
+
 static int encode_line(const struct cp_json_out *root, const struct cp_record *record)
 {
-	json_t *perf = record->raw ? json_object_get(record->raw, "perf") : NULL;
 	int rc = cp_json_out_u64(root, "schema", CP_RECORD_SCHEMA);
 
 	if (!rc)
@@ -221,8 +250,7 @@ static int encode_line(const struct cp_json_out *root, const struct cp_record *r
 	if (!rc)
 		rc = encode_results(root, record);
 	if (!rc)
-		rc = cp_json_out_value(root, "perf",
-				       perf ? json_incref(perf) : json_null());
+		rc = encode_perf(root, record);
 	if (!rc && record->notes[0])
 		rc = cp_json_out_quote(root, "notes", record->notes);
 	if (!rc && record->failed[0])

@@ -108,21 +108,7 @@ static void merge_proof(struct merge *merge, const struct cp_proof *from)
 {
 	struct cp_proof *into = &merge->proof;
 
-	into->bytes_cpu += from->bytes_cpu;
-	into->bytes_dma += from->bytes_dma;
-	into->bytes_simulated += from->bytes_simulated;
-	into->bytes_fallback += from->bytes_fallback;
-	into->fallback.no_channel += from->fallback.no_channel;
-	into->fallback.ring_full += from->fallback.ring_full;
-	into->fallback.error += from->fallback.error;
-	into->fallback.too_many_segments += from->fallback.too_many_segments;
-	into->queue.requests += from->queue.requests;
-	into->queue.merged += from->queue.merged;
-	into->queue.transactions += from->queue.transactions;
-	into->queue.split += from->queue.split;
-	into->queue.crossed += from->queue.crossed;
-	into->bytes_split += from->bytes_split;
-	into->errors += from->errors;
+	cp_proof_add(into, from);
 	if (from->effective_iodepth > into->effective_iodepth)
 		into->effective_iodepth = from->effective_iodepth;
 	merge_word(merge, "copy", into->copy, sizeof(into->copy), from->copy);
@@ -264,6 +250,8 @@ static int fill_record(const struct merge *merge, struct cp_record *record,
 	for (unsigned i = 0; i < 4 && merge->phase_ios; i++)
 		m[CP_METRIC_DMA_PREPARE + i] =
 			(double)merge->phase_ns[i] / (double)merge->phase_ios;
+	record->window_start_ns = merge->dev_start_ns;
+	record->window_end_ns = merge->dev_end_ns;
 	record->has_proof = true;
 	record->proof = merge->proof;
 	record->proof.queue.timed = merge->phase_ios;

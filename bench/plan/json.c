@@ -14,8 +14,9 @@
 static bool is_later(const char *name)
 {
 	static const char *const later[] = {
-		"misalign_near", "misalign_far", "fence", "persist",
-		"split_pct",	 "dma_node",	 NULL};
+		"misalign_near", "misalign_far", "fence",  "persist",
+		"split_pct",	 "dma_node",	 "driver", "rw_page",
+		"resident",	 "handler",	 NULL};
 
 	for (size_t i = 0; later[i]; i++)
 		if (!strcmp(name, later[i]))

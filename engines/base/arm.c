@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What follows from what in an arm, and arms and contexts compared. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,42 +29,24 @@ static void no_dma(struct cp_arm *arm)
 	arm->max_merge = 0;
 }
 
-static int resolve_bio(struct cp_arm *arm, struct cp_err *err)
+static void no_queues(struct cp_arm *arm)
 {
-	if (is(arm->path, "dma"))
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "'path' is dma but queue_mode is bio, which never uses "
-				  "DMA; expected queue_mode mq or path cpu");
-	if (!is(arm->dma, "none"))
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "'dma' is %s but queue_mode is bio, which never uses "
-				  "DMA; expected queue_mode mq or dma none",
-				  arm->dma);
-	if (*arm->completion && !is(arm->completion, "sync"))
-		return cp_err_set(
-			err, CP_EXIT_USAGE, EINVAL,
-			"'completion' is %s but queue_mode is bio, which completes "
-			"inside submit; expected completion sync or queue_mode mq",
-			arm->completion);
 	snprintf(arm->completion, sizeof(arm->completion), "sync");
 	no_dma(arm);
 	arm->q_per_node = 0;
 	arm->queue_depth = 0;
-	return 0;
 }
 
-static int resolve_mq(struct cp_arm *arm, struct cp_err *err)
+static int need_dma(struct cp_err *err)
 {
-	if (is(arm->completion, "sync"))
-		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "'completion' is sync but queue_mode is mq, which is "
-				  "asynchronous; expected completion poll or irq, or "
-				  "queue_mode bio");
-	if (is(arm->path, "dma") && is(arm->dma, "none"))
-		return cp_err_set(
-			err, CP_EXIT_USAGE, EINVAL,
-			"'dma' is none but path is dma; expected dma auto, sw or "
-			"another engine, or path cpu");
+	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			  "'dma' is none but path is dma; expected dma auto, sw or "
+			  "another engine, or path cpu");
+}
+
+/* Of an arm that has DMA, or may have. */
+static void queues(struct cp_arm *arm)
+{
 	if (!*arm->completion)
 		snprintf(arm->completion, sizeof(arm->completion), "poll");
 	if (!arm->q_per_node)
@@ -89,6 +72,77 @@ static int resolve_mq(struct cp_arm *arm, struct cp_err *err)
 		if (!arm->dma_thresh_write && !arm->dma_thresh_write_set)
 			arm->dma_thresh_write = THRESH_WRITE_DEFAULT;
 	}
+}
+
+static int resolve_bio(struct cp_arm *arm, struct cp_err *err)
+{
+	if (is(arm->path, "dma"))
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'path' is dma but queue_mode is bio, which never uses "
+				  "DMA; expected queue_mode mq or path cpu");
+	if (!is(arm->dma, "none"))
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'dma' is %s but queue_mode is bio, which never uses "
+				  "DMA; expected queue_mode mq or dma none",
+				  arm->dma);
+	if (*arm->completion && !is(arm->completion, "sync"))
+		return cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"'completion' is %s but queue_mode is bio, which completes "
+			"inside submit; expected completion sync or queue_mode mq",
+			arm->completion);
+	no_queues(arm);
+	return 0;
+}
+
+static int resolve_mq(struct cp_arm *arm, struct cp_err *err)
+{
+	if (is(arm->completion, "sync"))
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'completion' is sync but queue_mode is mq, which is "
+				  "asynchronous; expected completion poll, irq or "
+				  "hybrid, or "
+				  "queue_mode bio");
+	if (is(arm->path, "dma") && is(arm->dma, "none"))
+		return need_dma(err);
+	queues(arm);
+	return 0;
+}
+
+/* 4k at a time, and no request that could be merged or shared between CPU and channel. */
+static int resolve_page(struct cp_arm *arm, struct cp_err *err)
+{
+	if (arm->max_merge)
+		return cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"'max_merge' is %" PRIu64
+			" but queue_mode is page, which merges nothing; expected "
+			"0, or queue_mode mq",
+			arm->max_merge);
+	if (arm->split_pct)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'split_pct' is %u but queue_mode is page, whose pages "
+				  "are not shared; expected 0, or queue_mode mq",
+				  arm->split_pct);
+	if (is(arm->path, "dma") && is(arm->dma, "none"))
+		return need_dma(err);
+	if (is(arm->path, "cpu") || is(arm->dma, "none")) {
+		if (*arm->completion && !is(arm->completion, "sync"))
+			return cp_err_set(
+				err, CP_EXIT_USAGE, EINVAL,
+				"'completion' is %s but queue_mode is page without DMA, "
+				"which completes inside submit; expected completion "
+				"sync, or path dma or auto with dma",
+				arm->completion);
+		no_queues(arm);
+		return 0;
+	}
+	if (is(arm->completion, "sync"))
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'completion' is sync but pages go to DMA; expected "
+				  "completion poll, irq or hybrid, or path cpu");
+	queues(arm);
+	arm->max_merge = 0;
 	return 0;
 }
 
@@ -113,8 +167,9 @@ int cp_arm_resolve(struct cp_arm *arm, struct cp_err *err)
 			"completion is reported; expected fence auto, sfence or "
 			"mfence, or persist none",
 			arm->persist);
-	int ret = is(arm->queue_mode, "bio") ? resolve_bio(&resolved, err)
-					     : resolve_mq(&resolved, err);
+	int ret = is(arm->queue_mode, "bio")	? resolve_bio(&resolved, err)
+		  : is(arm->queue_mode, "page") ? resolve_page(&resolved, err)
+						: resolve_mq(&resolved, err);
 
 	if (ret)
 		return ret;

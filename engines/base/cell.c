@@ -38,8 +38,9 @@ const struct cp_field cp_context_fields[] = {
 	{IN(cp_context, media), .type = CP_FIELD_SPEC, .def = "anon",
 	 .words = WORDS("anon", "file", "dax", "devdax", "bar", "memattr"),
 	 .help = "where the far bytes live"},
-	{IN(cp_context, corunner), .type = CP_FIELD_WORD, .def = "none",
-	 .words = WORDS("none"), .help = "load that runs beside the I/O"},
+	{IN(cp_context, corunner), .type = CP_FIELD_SPEC, .def = "none",
+	 .words = WORDS("none", "compute", "stream", "pointer-chase"),
+	 .help = "load that runs beside the I/O, on its CPUs"},
 	{IN(cp_context, misalign_near), .type = CP_FIELD_UINT, .min = 0, .max = 4095,
 	 .def = "0", .help = "bytes by which buffers start behind a page border"},
 	{IN(cp_context, misalign_far), .type = CP_FIELD_UINT, .min = 0, .max = 4095,
@@ -49,8 +50,9 @@ const struct cp_field cp_context_fields[] = {
 
 const struct cp_field cp_arm_fields[] = {
 	{IN(cp_arm, queue_mode), .type = CP_FIELD_WORD, .def = "bio",
-	 .words = WORDS("bio", "mq"),
-	 .help = "bio: in the submitter; mq: hardware queues"},
+	 .words = WORDS("bio", "mq", "page"),
+	 .help = "bio: in the submitter; mq: hardware queues; page: 4k pages, no "
+		 "request"},
 	{IN(cp_arm, path), .type = CP_FIELD_WORD, .def = "cpu",
 	 .words = WORDS("cpu", "dma", "auto"),
 	 .help = "who copies; auto: by policy or dma_thresh"},
@@ -75,7 +77,7 @@ const struct cp_field cp_arm_fields[] = {
 	 .words = WORDS("none", "auto", "require"),
 	 .help = "are writes durable when reported? require: refuse other media"},
 	{IN(cp_arm, completion), .type = CP_FIELD_WORD, .def = "",
-	 .words = WORDS("sync", "poll", "irq"),
+	 .words = WORDS("sync", "poll", "irq", "hybrid"),
 	 .help = "how completions are found (bio: sync; mq: poll)"},
 	{IN(cp_arm, dma), .type = CP_FIELD_SPEC, .def = "none",
 	 .words = WORDS("none", "auto", "idxd", "kernel", "sw", "null", "model", "fault"),
@@ -124,10 +126,7 @@ static const struct {
 	{"numa", WORDS("remote", "auto", "any", "interleave")},
 	{"layer", WORDS("linear", "stripe", "btt")},
 	{"media", WORDS("block")},
-	{"corunner", WORDS("stream", "cpu", "memory")},
-	{"queue_mode", WORDS("page")},
 	{"copy", WORDS("nta")},
-	{"completion", WORDS("hybrid")},
 	{"dma", WORDS("ioat")},
 };
 

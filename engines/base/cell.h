@@ -29,6 +29,9 @@ enum cp_attr { CP_ATTR_WB, CP_ATTR_UC, CP_ATTR_WC, CP_ATTR_WT };
 #define CP_SPEC_TEXT_MAX 128
 #define CP_CELL_KEY_MAX	 2048
 
+/* Bytes of one page of queue_mode page, whatever the machine's pages are. */
+#define CP_PAGE_BYTES 4096
+
 /* What an arm in mq has that names none. */
 #define CP_Q_PER_NODE_DEFAULT  8
 #define CP_QUEUE_DEPTH_DEFAULT 128
@@ -37,20 +40,25 @@ struct cp_context {
 	char rw[CP_WORD_MAX]; /* read write randread randwrite */
 	uint64_t bs;
 	uint32_t numjobs, iodepth;
-	uint32_t segments;	      /* bs / segment, rounded up */
-	char numa[CP_WORD_MAX];	      /* local */
-	char layer[CP_SPEC_TEXT_MAX]; /* none */
-	char attr[CP_WORD_MAX];	      /* wb, uc, wc, wt */
-	char media[CP_SPEC_TEXT_MAX]; /* anon, file, dax, devdax, bar, memattr */
-	char corunner[CP_WORD_MAX];   /* none */
+	uint32_t segments;		 /* bs / segment, rounded up */
+	char numa[CP_WORD_MAX];		 /* local */
+	char layer[CP_SPEC_TEXT_MAX];	 /* none */
+	char attr[CP_WORD_MAX];		 /* wb, uc, wc, wt */
+	char media[CP_SPEC_TEXT_MAX];	 /* anon, file, dax, devdax, bar, memattr */
+	char corunner[CP_SPEC_TEXT_MAX]; /* none, or compute[:sched=idle] and others */
 	uint32_t misalign_near; /* bytes: each caller's buffer starts so far behind a page
 				 */
 	uint32_t misalign_far;	/* bytes: so does byte 0 of the device in its mapping */
+	char driver[CP_WORD_MAX]; /* who makes the I/Os: fio, swap, exec */
+	uint32_t rw_page;	  /* 1: the target takes I/O by pages (queue_mode page) */
+	uint64_t resident; /* driver swap: bytes of the region that may be in memory */
+	char handler[CP_WORD_MAX]; /* driver swap: CPU of who serves the faults: beside,
+				      apart */
 };
 
 struct cp_arm {
 	char name[CP_NAME_MAX];
-	char queue_mode[CP_WORD_MAX]; /* bio, mq */
+	char queue_mode[CP_WORD_MAX]; /* bio, mq, page */
 	char path[CP_WORD_MAX];	      /* cpu, dma, auto */
 	char copy[CP_WORD_MAX];	      /* memcpy, nt, auto, or an ISA kernel */
 	/* behind a write: instruction of cache flushes, fence, promise
@@ -58,7 +66,7 @@ struct cp_arm {
 	char flush[CP_WORD_MAX];		    /* none, clwb, clflushopt, clflush */
 	char fence[CP_WORD_MAX];		    /* auto, none, sfence, mfence */
 	char persist[CP_WORD_MAX];		    /* none, auto, require */
-	char completion[CP_WORD_MAX];		    /* sync (bio), poll, irq */
+	char completion[CP_WORD_MAX];		    /* sync, poll, irq, hybrid */
 	char dma[CP_SPEC_TEXT_MAX];		    /* none, auto, sw[:...], null[:...] */
 	uint64_t dma_thresh_read, dma_thresh_write; /* bytes; 0 = never, see below */
 	uint32_t dma_min_segments;		    /* 0 = from the first byte */
@@ -124,7 +132,8 @@ void cp_arm_init(struct cp_arm *arm);
 
 /*
  * Settings that follow from others, applied after parsing and before comparing: bio has
- * completion sync, dma none, no queues, no thresholds; a missing completion in mq is
+ * completion sync, dma none, no queues, no thresholds; page the same without dma,
+ * and queues as in mq with it; a missing completion in mq is
  * poll; path auto with dma and no policy has the default thresholds. Then what is
  * impossible is an error (exit 2): path dma in bio, path dma with dma none, completion
  * sync in mq ... The text names the arm's field in quotes first.
