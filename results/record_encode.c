@@ -216,13 +216,13 @@ static int keep_unknown(json_t *object, json_t *raw)
 	return rc;
 }
 
-/* What was counted, else what the line that was read says. */
+/* What the line that was read says, number for number; else what was counted. */
 static int encode_perf(const struct cp_json_out *root, const struct cp_record *record)
 {
 	json_t *raw = record->raw ? json_object_get(record->raw, "perf") : NULL;
 	struct cp_json_out out;
 
-	if (!record->nr_perf)
+	if (raw || !record->nr_perf)
 		return cp_json_out_value(root, "perf",
 					 raw ? json_incref(raw) : json_null());
 	int rc = add_object(root, "perf", &out);

@@ -134,7 +134,7 @@ static void test_resolve_refused(void **state)
 					   "auto, sw or another engine, or path cpu"},
 		{"queue_mode=mq completion=sync",
 		 "'completion' is sync but queue_mode is mq, which is asynchronous; "
-		 "expected completion poll or irq, or queue_mode bio"},
+		 "expected completion poll, irq or hybrid, or queue_mode bio"},
 		{"policy=p.yaml",
 		 "'policy' is given but path is cpu, which asks no policy; "
 		 "expected path auto"},

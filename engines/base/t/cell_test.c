@@ -138,12 +138,11 @@ static const struct {
 	 "'dma'?)"},
 	{"path", "turbo", "unknown path 'turbo'; expected cpu, dma or auto"},
 	{"path", "", "'path' is empty; expected cpu, dma or auto"},
-	{"queue_mode", "page",
-	 "queue_mode 'page' is not available in this version; expected bio or "
-	 "mq"},
-	{"completion", "hybrid",
-	 "completion 'hybrid' is not available in this "
-	 "version; expected sync, poll or irq"},
+	{"queue_mode", "pages",
+	 "unknown queue_mode 'pages'; expected bio, mq or page (did you mean 'page'?)"},
+	{"completion", "hybrids",
+	 "unknown completion 'hybrids'; expected sync, poll, irq or hybrid (did you mean "
+	 "'hybrid'?)"},
 	{"flush", "clwp",
 	 "unknown flush 'clwp'; expected none, clwb, clflushopt or clflush "
 	 "(did "
@@ -246,8 +245,9 @@ static void test_context_refused(void **state)
 		 "anon, file, dax, devdax, bar or memattr"},
 		{"numa", "remote",
 		 "numa 'remote' is not available in this version; expected local"},
-		{"corunner", "stream",
-		 "corunner 'stream' is not available in this version; expected none"},
+		{"corunner", "streams",
+		 "unknown corunner 'streams'; expected none, compute, stream or "
+		 "pointer-chase (did you mean 'stream'?)"},
 		{"bs", "0", "bs '0' is out of range; expected a size of 1 to 1g"},
 		{"bs", "2g", "bs '2g' is out of range; expected a size of 1 to 1g"},
 		{"numjobs", "0",
