@@ -46,10 +46,15 @@ par = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) --no-print-directory
 
 # The rooms, in the order of their levels (tests/includes.tbl holds the rule).
 ROOMS := engines/base engines/copy engines/media engines/dma engines results \
-	 engines/queue engines/layer policies report bench/plan bench/drive bench/gate
+	 engines/queue engines/layer engines/swap policies report bench/plan bench/drive \
+	 bench/gate
 LIB_SRCS := $(foreach r,$(ROOMS),$(wildcard $(r)/*.c))
 CMD_SRCS := $(wildcard bench/*.c bench/cmd/*.c)
 FIO_SRCS := $(wildcard engines/fio/*.c)
+# Programs that make I/Os of their own: bench/apps/NAME/*.c is copypath-NAME.
+APPS := $(notdir $(wildcard bench/apps/*))
+APP_SRCS := $(wildcard bench/apps/*/*.c)
+LDLIBS_sqlite := -lsqlite3
 TEST_SRCS := $(foreach r,$(ROOMS) bench,$(wildcard $(r)/t/*_test.c)) $(wildcard tests/*_test.c)
 BENCH_SRCS := $(foreach r,$(ROOMS) engines/fio,$(wildcard $(r)/t/*_bench.c))
 HELPER_SRCS := $(wildcard tests/helpers/*.c)
@@ -62,11 +67,12 @@ LIB   := $(B)/libcopypath.a
 PROG  := $(B)/copypath
 SYNC  := $(B)/copypath-sync.so
 ASYNC := $(B)/copypath-async.so
+APP_PROGS := $(APPS:%=$(B)/copypath-%)
 TESTS := $(patsubst %.c,$(B)/%,$(TEST_SRCS))
 BENCHES := $(patsubst %.c,$(B)/%,$(BENCH_SRCS))
 HELPERS := $(patsubst %.c,$(B)/%,$(HELPER_SRCS))
 
-all: $(PROG) $(SYNC) $(ASYNC)
+all: $(PROG) $(SYNC) $(ASYNC) $(APP_PROGS)
 
 tests: $(TESTS) $(HELPERS)
 benches: $(BENCHES)
@@ -103,6 +109,13 @@ $(PROG): $(call obj,$(CMD_SRCS)) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LDLIBS_ALL)
 
+define app
+$(B)/copypath-$(1): $(call obj,$(wildcard bench/apps/$(1)/*.c)) $(LIB)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) $$(LDFLAGS_ALL) -o $$@ $$^ $$(LDLIBS_$(1)) $$(LDLIBS_ALL)
+endef
+$(foreach a,$(APPS),$(eval $(call app,$(a))))
+
 $(SYNC) $(ASYNC): $(B)/copypath-%.so: $(call obj,$(FIO_SRCS)) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -o $@ \
@@ -131,7 +144,7 @@ $(HELPERS): $(B)/tests/helpers/%: $(B)/obj/tests/helpers/%.o $(LIB)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LDLIBS_ALL)
 
 -include $(patsubst %.o,%.d,$(call obj,$(LIB_SRCS) $(CMD_SRCS) $(FIO_SRCS) $(TEST_SRCS) \
-	$(BENCH_SRCS) $(HELPER_SRCS) engines/dma/t/idxd_emu.c))
+	$(APP_SRCS) 	$(BENCH_SRCS) $(HELPER_SRCS) engines/dma/t/idxd_emu.c))
 
 deps:
 	$(Q)$(if $(filter 0,$(DEPS)),:,FIO_SRC_GIVEN=$(FIO_SRC_GIVEN) LAB=$(LAB) \
@@ -183,6 +196,7 @@ install: all
 		'$(DESTDIR)$(MANDIR)/man1'
 	$(Q)$(INSTALL) -m 755 $(PROG) '$(DESTDIR)$(PREFIX)/bin/'
 	$(Q)$(INSTALL) -m 644 $(SYNC) $(ASYNC) '$(DESTDIR)$(LIBDIR)/copypath/'
+	$(Q)set -e; for p in $(APP_PROGS); do $(INSTALL) -m 755 "$$p" '$(DESTDIR)$(LIBDIR)/copypath/'; done
 	$(Q)$(INSTALL) -m 644 $(MANPAGES) '$(DESTDIR)$(MANDIR)/man1/'
 	$(Q)set -e; for f in $(DATA_FILES); do \
 		$(INSTALL) -D -m 644 "$$f" '$(DESTDIR)$(DATADIR)/copypath/'"$$f"; done
@@ -190,7 +204,7 @@ install: all
 # Takes away what install put there, and folders only when nothing else is left in them.
 uninstall:
 	$(Q)rm -f '$(DESTDIR)$(PREFIX)/bin/copypath' \
-		$(foreach f,$(notdir $(SYNC) $(ASYNC)),'$(DESTDIR)$(LIBDIR)/copypath/$(f)') \
+		$(foreach f,$(notdir $(SYNC) $(ASYNC) $(APP_PROGS)),'$(DESTDIR)$(LIBDIR)/copypath/$(f)') \
 		$(foreach f,$(notdir $(MANPAGES)),'$(DESTDIR)$(MANDIR)/man1/$(f)') \
 		$(foreach f,$(DATA_FILES),'$(DESTDIR)$(DATADIR)/copypath/$(f)')
 	$(Q)for d in '$(DESTDIR)$(LIBDIR)/copypath' '$(DESTDIR)$(DATADIR)/copypath'; do \

@@ -13,7 +13,7 @@ set -euo pipefail
 src=${1:?usage: deps.sh FIO_SRC}
 packages=(
 	gcc libc6-dev make dpkg-dev xz-utils # the compiler, and unpacking a source package
-	fio libpmem-dev libyaml-dev libjansson-dev libhwloc-dev libgsl-dev libmd-dev
+	fio libpmem-dev libyaml-dev libjansson-dev libhwloc-dev libgsl-dev libmd-dev libsqlite3-dev
 	gnuplot-nox linux-perf               # figures, profiles
 	libcmocka-dev bats jq man-db tidy    # tests
 	clang-format-14 clang-tidy-14 cppcheck shellcheck # make lint

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "bench/cmd/progress.h"
-#include "bench/drive/session.h"
+#include "bench/drive/beside.h"
 #include "policies/learn.h"
 
 void cp_measure_free(struct cp_measure *measure)
@@ -44,25 +44,6 @@ static int load_config(struct cp_measure *measure, const struct cp_topo *topo,
 		return ret;
 	pin_to(plan, topo);
 	return cp_plan_order(plan, err);
-}
-
-/* One cell a plug-in: does fio load it and take our options? */
-static int try_plugins(const struct cp_plan *plan, const struct cp_fio *fio,
-		       struct cp_err *err)
-{
-	const char *tried[2] = {NULL, NULL};
-
-	for (size_t i = 0; i < plan->nr_cells; i++) {
-		const char *name = cp_fio_plugin(&plan->cells[i].arm);
-
-		if (name == tried[0] || name == tried[1])
-			continue;
-		tried[tried[0] != NULL] = name;
-		int ret = cp_fio_try(fio, plan, &plan->cells[i], err);
-		if (ret)
-			return ret;
-	}
-	return 0;
 }
 
 /* In a tuned run that its budget ended, the manifest says what it did not measure. */
@@ -192,7 +173,10 @@ static int prepare(struct cp_measure *measure, struct cp_topo *topo, struct cp_f
 	if (!ret)
 		ret = cp_plan_policy_check(&measure->plan, fio->version, err);
 	if (!ret)
-		ret = try_plugins(&measure->plan, fio, err);
+		ret = cp_driver_find(measure->plan.driver)
+			      ->check(&measure->plan, fio, err);
+	if (!ret)
+		ret = cp_beside_check(&measure->plan, err);
 	return ret;
 }
 

@@ -98,6 +98,8 @@ static void make_contexts(struct cp_load *load)
 		size_t at = segment ? digits[segment - load->axes.axis] : 0;
 
 		cp_context_init(&one->context);
+		memcpy(one->context.driver, load->plan->driver,
+		       sizeof(one->context.driver));
 		for (size_t i = 0; i < load->axes.nr; i++)
 			cp_axis_apply(&load->axes.axis[i], digits[i], &one->context);
 		cp_size_parse(segment_text(segment, at), &one->segment_bytes);

@@ -92,6 +92,70 @@ static json_t *cells_to_json(const struct cp_plan *plan)
 	return cells;
 }
 
+static json_t *texts_to_json(const char *texts, size_t size, size_t nr)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < nr; i++)
+		json_array_append_new(list, json_string(texts + i * size));
+	return list;
+}
+
+/* What came later, as is_later(): only where it was asked for. */
+static void add_later(const struct cp_plan *plan, json_t *json)
+{
+	if (strcmp(plan->driver, "fio") != 0)
+		json_object_set_new(
+			json, "driver",
+			json_pack("{s:s,s:o}", "name", plan->driver, "exec",
+				  texts_to_json(plan->exec[0], sizeof(plan->exec[0]),
+						plan->nr_exec)));
+	if (plan->profile)
+		json_object_set_new(json, "profile", json_true());
+	if (plan->nr_perf)
+		json_object_set_new(json, "perf",
+				    texts_to_json(plan->perf[0], sizeof(plan->perf[0]),
+						  plan->nr_perf));
+}
+
+/* 0, or -EINVAL where one is none or they are too many. */
+static int texts_from_json(const json_t *list, char *texts, size_t size, size_t max,
+			   size_t *ret_nr)
+{
+	size_t nr = json_array_size(list);
+
+	if (nr > max)
+		return -EINVAL;
+	for (size_t i = 0; i < nr; i++) {
+		const char *text = json_string_value(json_array_get(list, i));
+
+		if (!text || strlen(text) >= size)
+			return -EINVAL;
+		snprintf(texts + i * size, size, "%s", text);
+	}
+	*ret_nr = nr;
+	return 0;
+}
+
+static int later_from_json(const json_t *json, struct cp_plan *plan)
+{
+	const json_t *driver = json_object_get(json, "driver");
+	const char *name = json_string_value(json_object_get(driver, "name"));
+
+	snprintf(plan->driver, sizeof(plan->driver), "%s", driver && name ? name : "fio");
+	plan->profile = json_is_true(json_object_get(json, "profile"));
+	if (driver && !name)
+		return -EINVAL;
+	int ret =
+		texts_from_json(json_object_get(driver, "exec"), plan->exec[0],
+				sizeof(plan->exec[0]), CP_PLAN_EXEC_MAX, &plan->nr_exec);
+
+	if (!ret)
+		ret = texts_from_json(json_object_get(json, "perf"), plan->perf[0],
+				      sizeof(plan->perf[0]), CP_PERF_MAX, &plan->nr_perf);
+	return ret;
+}
+
 json_t *cp_plan_to_json(const struct cp_plan *plan)
 {
 	json_t *options = json_object(), *cpus = json_array();
@@ -101,7 +165,7 @@ json_t *cp_plan_to_json(const struct cp_plan *plan)
 				    json_string(plan->options[i].value));
 	for (unsigned i = 0; i < plan->nr_cpus; i++)
 		json_array_append_new(cpus, json_integer((json_int_t)plan->cpus[i]));
-	return json_pack(
+	json_t *json = json_pack(
 		"{s:s,s:{s:I,s:s,s:b,s:b,s:b},s:{s:I,s:I,s:I,s:I,s:s},s:o,s:{s:I,s:I},s:"
 		"s,"
 		"s:{s:o,s:s},s:o}",
@@ -116,6 +180,10 @@ json_t *cp_plan_to_json(const struct cp_plan *plan)
 		"one submitter a CPU from the first on when numjobs is below the number "
 		"of CPUs, else none",
 		"cells", cells_to_json(plan));
+
+	if (json)
+		add_later(plan, json);
+	return json;
 }
 
 static int options_from_json(const json_t *json, struct cp_plan *plan)
@@ -202,7 +270,7 @@ int cp_plan_from_json(const json_t *json, struct cp_plan *ret_plan, struct cp_er
 			      "samples", &budget, "time_ns", &budget_ns, "objective",
 			      &objective, "pinning", "cpus", &cpus, "cells", &cells);
 	if (ret || size <= 0 || samples < 1 || runtime < 1 ||
-	    options_from_json(options, &plan)) {
+	    options_from_json(options, &plan) || later_from_json(json, &plan)) {
 		ret = cp_err_set(err, CP_EXIT_INVALID, EINVAL,
 				 "the manifest's config is no plan; expected a run that "
 				 "'copypath run' made");

@@ -17,20 +17,21 @@
 static const char name_letters[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
 
-static const char *const top_keys[] = {"schema",   "kind",	"name", "target",
-				       "workload", "arms",	"run",	"fio",
-				       "budget",   "objective", NULL};
-static const char *const top_later[] = {"driver", "hosts", NULL};
+static const char *const top_keys[] = {"schema", "kind",     "name",	  "driver",
+				       "target", "workload", "arms",	  "run",
+				       "fio",	 "budget",   "objective", NULL};
+static const char *const top_later[] = {"hosts", NULL};
 static const char *const target_keys[] = {
-	"media",	   "size", "node", "attr", "attr_native", "layer", "filename",
-	"allow_overwrite", NULL};
+	"media",	   "size",    "node", "attr", "attr_native", "layer", "filename",
+	"allow_overwrite", "rw_page", NULL};
 static const char *const target_later[] = {"engine", NULL};
-static const char *const workload_keys[] = {"rw",	    "bs",      "numjobs",
-					    "iodepth",	    "segment", "misalign_near",
-					    "misalign_far", NULL};
+static const char *const workload_keys[] = {
+	"rw",		"bs",	    "numjobs", "iodepth", "segment", "misalign_near",
+	"misalign_far", "resident", "handler", NULL};
 static const char *const workload_later[] = {"rate_iops", "rwmixread", NULL};
-static const char *const run_keys[] = {"runtime", "ramp_time", "samples", "seed",
-				       "verify",  "corunner",  NULL};
+static const char *const run_keys[] = {"runtime", "ramp_time", "samples",
+				       "seed",	  "verify",    "corunner",
+				       "profile", "perf",      NULL};
 static const char *const budget_keys[] = {"samples", "time", NULL};
 static const char *const none_later[] = {NULL};
 static const char *const verify_words[] = {"off", "crc32c", NULL};
@@ -229,6 +230,7 @@ static void load_target(struct cp_load *load)
 	media_settings(load);
 	load_attr(load, map);
 	context_axis(load, map, "layer", "layer");
+	context_axis(load, map, "rw_page", "rw_page");
 	const struct cp_yaml_node *node = cp_yaml_get(map, "size");
 	if (!node)
 		cp_yaml_problem(load->doc, map,
@@ -280,6 +282,8 @@ static void load_workload(struct cp_load *load)
 	context_axis(load, map, "iodepth", "iodepth");
 	context_axis(load, map, "misalign_near", "misalign_near");
 	context_axis(load, map, "misalign_far", "misalign_far");
+	context_axis(load, map, "resident", "resident");
+	context_axis(load, map, "handler", "handler");
 	cp_axes_add(load, &load->axes, "segment", NULL, NULL,
 		    cp_yaml_get(map, "segment"));
 }
@@ -311,6 +315,9 @@ static void load_run(struct cp_load *load)
 				 verify_words[word]);
 	}
 	context_axis(load, map, "corunner", "corunner");
+	if ((node = cp_yaml_get(map, "profile")))
+		cp_yaml_bool(load->doc, node, "profile", &plan->profile);
+	cp_load_perf(load, cp_yaml_get(map, "perf"));
 }
 
 static void load_tuning(struct cp_load *load)
@@ -377,6 +384,7 @@ static int load_all(struct cp_load *load, struct cp_err *err)
 	if (!cp_load_keys(load, root, "workload file", top_keys, top_later))
 		return cp_yaml_check(load->doc, err);
 	load_head(load);
+	cp_load_driver(load, cp_yaml_get(root, "driver"));
 	load_target(load);
 	load_workload(load);
 	load_run(load);
@@ -398,6 +406,7 @@ int cp_plan_load(const char *path, struct cp_plan *ret_plan, struct cp_err *err)
 		.seed = 1,
 		.verify = "off",
 		.objective = "balanced",
+		.driver = "fio",
 	};
 	struct cp_load load = {.plan = &plan};
 	int ret = cp_yaml_load(path, &load.doc, err);

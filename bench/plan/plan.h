@@ -8,11 +8,11 @@
  * order[] -> cp_plan_free(). Loading reports every problem with its place (exit 2),
  * those of an arm's policy included.
  *
- * Workload keys beyond what a record's context and arm hold: target {size, node,
+ * Workload keys beyond what a record's context and arm hold: driver, target {size, node,
  * filename, allow_overwrite, attr_native}, workload {segment}, run {runtime, ramp_time,
- * samples, seed, verify, corunner}, fio {...}, budget {samples, time}, objective; and in
- * an arm `dma_thresh` (both directions) and `only`: the contexts the arm is measured in,
- * e.g. only: {rw: write, bs: [4k, 64k]}.
+ * samples, seed, verify, corunner, profile, perf}, fio {...}, budget {samples, time},
+ * objective; and in an arm `dma_thresh` (both directions) and `only`: the contexts the
+ * arm is measured in, e.g. only: {rw: write, bs: [4k, 64k]}.
  */
 #ifndef CP_BENCH_PLAN_PLAN_H
 #define CP_BENCH_PLAN_PLAN_H
@@ -25,11 +25,13 @@
 #include "engines/base/cell.h"
 #include "engines/base/err.h"
 #include "engines/base/topo.h"
+#include "results/record.h"
 
 #define CP_PLAN_CELLS_MAX   16384
 #define CP_PLAN_SAMPLES_MAX 1000000
 #define CP_PLAN_FIO_MAX	    32
 #define CP_PLAN_CPUS_MAX    64
+#define CP_PLAN_EXEC_MAX    32
 /* What a sample costs beside ramp_time and runtime: fio's start and the media's faults.
  */
 #define CP_PLAN_START_NS 450000000ULL
@@ -70,6 +72,12 @@ struct cp_plan {
 	uint64_t budget_samples;  /* 0 = none */
 	uint64_t budget_ns;	  /* 0 = none */
 	char objective[256];
+	char driver[CP_WORD_MAX]; /* fio, swap, exec; the same in all contexts */
+	size_t nr_exec;		  /* driver exec: its command, word by word */
+	char exec[CP_PLAN_EXEC_MAX][512];
+	bool profile;	/* a profile (perf record) of each cell beside its samples */
+	size_t nr_perf; /* events to count (perf stat) in each sample */
+	char perf[CP_PERF_MAX][48];
 	/* Submitters are pinned to the first CPUs, one each, when fewer than these. */
 	unsigned nr_cpus;
 	unsigned cpus[CP_PLAN_CPUS_MAX];

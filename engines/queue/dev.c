@@ -202,6 +202,7 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 	dev->ring_full_cpu = !strcmp(dev->arm.ring_full, "cpu");
 	dev->max_merge = dev->mq ? dev->arm.max_merge : 0;
 	dev->split_pct = dev->arm.split_pct;
+	cp_dev_rw_page(dev, !cfg->rw_page_off);
 	set_segment(dev, cfg->segment);
 	rc = open_dma(dev, err);
 	if (!rc)

@@ -136,6 +136,7 @@ struct cp_dev {
 	bool no_channel;
 
 	pthread_mutex_t lock; /* window, submitters, opening channels, notes */
+	_Atomic bool rw_page;
 	_Atomic int window;
 	unsigned nr_ready;
 	uint64_t start_ns, start_process_ns, start_engine_ns;

@@ -15,6 +15,9 @@
  *      With max_merge commit holds back what the next I/O may be merged with, and
  *      dispatches it when that cannot be merged, when the request is full, or in a
  *      cp_sub_reap() that has nothing left to hand back (engines/queue/merge.c).
+ * page: cp_sub_page() is the whole I/O, page by page (CP_PAGE_BYTES): no request, no tag,
+ *      no merging. A page is copied inside the call, or is a transaction of its own, and
+ *      the completion queue is looked at with every submit; the pages of one I/O overlap.
  *
  * A write is flushed and fenced as the arm asks (flush, fence, persist) before it is
  * handed back, by its submitter; a flush that faults is EIO and claims no byte
@@ -89,6 +92,7 @@ struct cp_dev_cfg {
 	 * was handed back. NT kernels keep their SFENCE, and under wc, where ordinary
 	 * stores wait in buffers too, there is one behind each write. */
 	bool locked_handover;
+	bool rw_page_off;	    /* cp_dev_rw_page() from the start */
 	bool policy_force;	    /* use a policy of another fingerprint */
 	const char *fio_version;    /* for the fingerprint; "" outside fio */
 	const struct cp_topo *topo; /* must outlive the device */
@@ -151,6 +155,11 @@ struct cp_io {
 	uint32_t tag;
 };
 
+/* What a context and an arm say of a device; the rest is zero and the caller's: bytes,
+ * filename, writable, dir_used, timed, locked_handover. Both must outlive the device. */
+void cp_dev_cfg_of(const struct cp_context *context, const struct cp_arm *arm,
+		   const struct cp_topo *topo, struct cp_dev_cfg *ret_cfg);
+
 /* Errors: media, policy and engine errors as their headers say; no engine, or
  * none that opens a channel, when "auto" was asked is no error: back to CPU copies, said
  * in notes ("forced back to bio, no DMA: REASON") and counted as no_channel. */
@@ -163,6 +172,10 @@ const char *cp_dev_notes(const struct cp_dev *dev);
 /* The DMA engine moves no data (null): what is read back is not what was written. */
 bool cp_dev_simulated(const struct cp_dev *dev);
 
+/* Does it take I/O by pages (as the queue flag of 2014's NVMe rw_page)? At any time, any
+ * thread; I/Os that are under way go on as they began. */
+void cp_dev_rw_page(struct cp_dev *dev, bool on);
+
 int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err);
 void cp_sub_close(struct cp_sub *sub); /* NULL is fine; waits for what is in flight */
 /* Wait for what is in flight and drop it, so that buffers may go. */
@@ -170,6 +183,15 @@ void cp_sub_drain(struct cp_sub *sub);
 
 /* bio: the whole I/O. */
 void cp_sub_bio(struct cp_sub *sub, struct cp_io *io);
+
+/* page: the whole I/O, a multiple of CP_PAGE_BYTES long (else EINVAL). With rw_page off
+ * it is cp_sub_bio(), as the block layer's callers of rw_page fall back, and counted. */
+void cp_sub_page(struct cp_sub *sub, struct cp_io *io);
+
+/* Any mode, for who has no loop of his own: hand in all n, and return when all are done;
+ * mq in batches of what there are tags for. Nothing else of this submitter is in flight.
+ */
+void cp_sub_run(struct cp_sub *sub, struct cp_io *const *ios, unsigned n);
 
 /* mq: 0 staged, -EBUSY when queue_depth tags are out (commit and reap first). Whoever was
  * refused while it held less than an equal share of them has the next free one, in the
