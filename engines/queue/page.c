@@ -213,21 +213,84 @@ void cp_pages_hand_back(struct cp_io *const *done, unsigned n)
 	}
 }
 
+/* What failed, or is flushed, is looked at as everywhere else. */
+static __attribute__((noinline)) void finish_slow(struct cp_sub *sub, struct cp_io *io)
+{
+	if (sub->dev->flush.active)
+		cp_sub_settle(sub, &io, 1);
+	if (sub->measuring)
+		cp_io_account(sub, &io, 1, cp_ticks());
+}
+
+/* As cp_io_account() of one I/O in which nothing is special. */
+static inline void account_page(struct cp_sub *sub, const struct cp_io *io,
+				uint64_t offloaded)
+{
+	cp_hist_add(&sub->lat,
+		    cp_ticks_to_ns(cp_ticks_since(io->submit_ticks, cp_ticks())));
+	sub->ios++;
+	sub->bytes += io->bytes;
+	sub->bytes_moved += io->bytes;
+	sub->bytes_offloaded += offloaded;
+}
+
+static __attribute__((noinline)) void page_slow(struct cp_sub *sub, struct cp_io *io)
+{
+	struct cp_io *done;
+
+	submit(sub, io, io->submit_ticks);
+	cp_sub_reap(sub, 1, 1, &done);
+	assert(done == io);
+}
+
+/* By the CPU there and then: nothing to wait for, and so no ring to hand it back by. */
+static __attribute__((noinline)) void page_copied(struct cp_sub *sub, struct cp_io *io,
+						  const struct cp_route *route)
+{
+	cp_io_start(sub, io);
+	copy_pages(sub, io, route);
+	if (sub->measuring)
+		cp_pages_count(sub, io, io->bytes);
+	if (__builtin_expect(sub->dev->flush.active || io->error, 0))
+		finish_slow(sub, io);
+	else if (sub->measuring)
+		account_page(sub, io, 0);
+}
+
+/* The completion of a page that was alone in flight. */
+static inline void page_done(struct cp_sub *sub, struct cp_io *io,
+			     const struct cp_dma_completion *done)
+{
+	io->error = 0;
+	io->residue = 0;
+	if (sub->measuring) {
+		sub->proof.queue.transactions++;
+		cp_pages_count(sub, io, 0);
+	}
+	if (__builtin_expect(done->result != CP_DMA_OK || sub->dev->flush.active, 0)) {
+		cp_io_start(sub, io);
+		io->error = done->result == CP_DMA_OK ? 0 : EIO;
+		io->residue = done->residue;
+		io->dma_bytes = CP_PAGE_BYTES - done->residue;
+		finish_slow(sub, io);
+	} else if (sub->measuring) {
+		account_page(sub, io, CP_PAGE_BYTES);
+	}
+}
+
 /* The common case: one page to the one channel of a queue that nobody shares, with
  * nothing else in flight, so that the completion can only be its own. */
-static inline __attribute__((always_inline)) bool offload_alone(struct cp_sub *sub,
-								struct cp_io *io)
+static inline bool page_alone(struct cp_sub *sub, struct cp_io *io)
 {
 	struct cp_dev *dev = sub->dev;
 	struct cp_hctx *hctx = sub->hctx;
+	unsigned flags = dev->irq ? CP_DMA_INTERRUPT : 0;
 	struct cp_dma_completion done;
-	int rc =
-		dev->dma->submit_one(hctx->chan, io->dir, dev->far + io->offset, io->near,
-				     CP_PAGE_BYTES, dev->irq ? CP_DMA_INTERRUPT : 0, io);
+	int rc = dev->dma->submit_one(hctx->chan, io->dir, dev->far + io->offset,
+				      io->near, CP_PAGE_BYTES, flags, io);
 
 	if (__builtin_expect(rc == -ENOSYS, 0))
-		rc = cp_io_submit_two(dev, hctx->chan, io,
-				      dev->irq ? CP_DMA_INTERRUPT : 0);
+		rc = cp_io_submit_two(dev, hctx->chan, io, flags);
 	if (__builtin_expect(rc, 0))
 		return false;
 	hctx->submitted[0]++;
@@ -236,57 +299,32 @@ static inline __attribute__((always_inline)) bool offload_alone(struct cp_sub *s
 	while (!dev->dma->reap(hctx->chan, &done, 1))
 		cp_sub_wait(sub);
 	hctx->reaped[0]++;
-	io->dma_bytes = CP_PAGE_BYTES;
-	if (__builtin_expect(done.result != CP_DMA_OK, 0)) {
-		io->error = EIO;
-		io->residue = done.residue;
-		io->dma_bytes -= done.residue;
-	}
+	page_done(sub, io, &done);
 	return true;
 }
 
-static __attribute__((noinline)) void page_slow(struct cp_sub *sub, struct cp_io *io,
-						uint64_t submit_ticks)
+/* Pages to move, and nothing before or behind them. */
+static inline bool plain(const struct cp_dev *dev, const struct cp_io *io)
 {
-	struct cp_io *done;
-
-	submit(sub, io, submit_ticks);
-	cp_sub_reap(sub, 1, 1, &done);
-	assert(done == io);
+	return !(io->sync | io->preflush | io->fua) && takes_pages(dev) &&
+	       whole_pages(io) && cp_io_in_bounds(dev, io);
 }
 
 void cp_sub_page(struct cp_sub *sub, struct cp_io *io)
 {
-	struct cp_dev *dev = sub->dev;
+	const struct cp_dev *dev = sub->dev;
+	const struct cp_route *route;
 
 	assert(!sub->in_flight);
 	cp_sub_watch(sub);
-	uint64_t submit_ticks = cp_sub_stamp(sub);
-
-	if (io->sync || io->preflush || io->fua || !takes_pages(dev) ||
-	    !whole_pages(io) || !cp_io_in_bounds(dev, io)) {
-		page_slow(sub, io, submit_ticks);
+	io->submit_ticks = cp_sub_stamp(sub);
+	if (__builtin_expect(!plain(dev, io), 0)) {
+		page_slow(sub, io);
 		return;
 	}
-	const struct cp_route *route = cp_dev_decide(dev, io->dir, CP_PAGE_BYTES, 0);
-
-	if (route->dma && (!sub->alone || io->bytes != CP_PAGE_BYTES)) {
-		page_slow(sub, io, submit_ticks);
-		return;
-	}
-	cp_io_start(sub, io);
-	io->submit_ticks = submit_ticks;
-	if (!route->dma) {
-		copy_pages(sub, io, route);
-	} else if (!offload_alone(sub, io)) {
-		page_slow(sub, io, submit_ticks);
-		return;
-	}
-	if (__builtin_expect(dev->flush.active, 0))
-		cp_sub_settle(sub, &io, 1);
-	if (!sub->measuring)
-		return;
-	sub->proof.queue.transactions += route->dma;
-	cp_pages_count(sub, io, route->dma ? 0 : io->bytes);
-	cp_io_account(sub, &io, 1, cp_ticks());
+	route = cp_dev_decide(dev, io->dir, CP_PAGE_BYTES, 0);
+	if (!route->dma)
+		page_copied(sub, io, route);
+	else if (!sub->alone || io->bytes != CP_PAGE_BYTES || !page_alone(sub, io))
+		page_slow(sub, io);
 }

@@ -11,9 +11,7 @@
  * moved. */
 static uint64_t unmerged_dma(const struct cp_sub *sub, const struct cp_page_run *run)
 {
-	bool channel = sub->hctx && sub->hctx->chan;
-
-	if (!run->cpu_bytes || !channel)
+	if (!run->cpu_bytes || !sub->hctx || !sub->hctx->chan)
 		return 0;
 	return cp_dev_decide(sub->dev, run->dir, run->end - run->start, run->segments)
 			       ->dma
@@ -24,20 +22,18 @@ static uint64_t unmerged_dma(const struct cp_sub *sub, const struct cp_page_run 
 static bool joins(const struct cp_dev *dev, struct cp_page_run *run,
 		  const struct cp_io *io)
 {
-	uint64_t start = run->start, end = run->end;
-	uint64_t segments = (uint64_t)run->segments + cp_dev_segments(dev, io->bytes);
+	uint64_t start = run->start, end = run->end, segments;
 
-	if (!run->ios)
-		return false;
 	if (end == io->offset)
 		end += io->bytes;
 	else if (io->offset + io->bytes == start)
 		start = io->offset;
 	else
 		return false;
-	if (io->dir != run->dir || io->preflush || io->fua || run->ios >= CP_PLUG_IOS ||
-	    end - start > CP_MAX_MERGE_DEFAULT || segments > CP_DMA_SEGMENTS_MAX ||
-	    end - start > cp_dev_node_run(dev, start))
+	segments = (uint64_t)run->segments + cp_dev_segments(dev, io->bytes);
+	if (!run->ios || io->dir != run->dir || io->preflush || io->fua ||
+	    run->ios >= CP_PLUG_IOS || end - start > CP_MAX_MERGE_DEFAULT ||
+	    segments > CP_DMA_SEGMENTS_MAX || end - start > cp_dev_node_run(dev, start))
 		return false;
 	run->start = start;
 	run->end = end;
