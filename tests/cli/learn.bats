@@ -274,7 +274,7 @@ asked() {
 	run "$copypath" learn "$dir/run-balanced" -o "$dir/p.yaml"
 	[[ $output != *"asks for it"* && $output != *"ask for"* ]]
 	# one that cannot be used is none
-	sed -i 's/"objective": "throughput"/"objective": "delivered"/' "$dir/run-throughput/manifest.json"
+	sed -i 's/"objective": "throughput"/"objective": "later"/' "$dir/run-throughput/manifest.json"
 	run "$copypath" learn "$dir/run-throughput" -o "$dir/p.yaml"
 	[ "$status" -eq 0 ]
 	grep -q 'name: balanced' "$dir/p.yaml"
