@@ -18,6 +18,7 @@
 /* Mean of fn over the points of the rows of a direction. */
 struct sum {
 	double total;
+	unsigned unknown; /* points where what the table does was not measured */
 	unsigned nr,
 		beyond; /* points counted; points that break a hard limit, uncounted */
 };
@@ -47,10 +48,30 @@ static double table_cost(const struct cp_policy *policy, const struct learn_row 
 	return NAN;
 }
 
+/* The cheapest of the rules' arms at a point. */
+static double least_cost(const struct learn_row *row, unsigned g)
+{
+	double least = NAN;
+
+	for (unsigned c = 0; c < row->nr_curves; c++)
+		if (!row->excluded[(size_t)c * row->nr_grid + g])
+			least = fmin(least, row->mean[(size_t)c * row->nr_grid + g]);
+	return least;
+}
+
+static bool has_pages(const struct learn_row *row)
+{
+	for (unsigned c = 0; c < row->nr_curves; c++)
+		if (!strcmp(row->curves[c].arm->queue_mode, "page"))
+			return true;
+	return false;
+}
+
 static void excess(const struct cp_policy *policy, const struct learn_row *row,
 		   const struct learn_setting *setting, struct sum *sum)
 {
 	int cpu = curve_of(row, setting->cpu), dma = curve_of(row, setting->dma);
+	bool pages = has_pages(row);
 
 	for (unsigned g = 0; g < row->nr_grid; g++) {
 		bool offload = setting->thresh && row->grid[g] >= setting->thresh;
@@ -58,8 +79,15 @@ static void excess(const struct cp_policy *policy, const struct learn_row *row,
 
 		if (curve < 0)
 			continue;
-		double d = row->mean[(size_t)curve * row->nr_grid + g] -
-			   table_cost(policy, row, g);
+		double table = table_cost(policy, row, g);
+
+		/* An arm without a rival in its mode is in no rule, and is weighed
+		 * against page, or page against it, all the same. */
+		if (isnan(table) && pages) {
+			table = least_cost(row, g);
+			sum->unknown++;
+		}
+		double d = row->mean[(size_t)curve * row->nr_grid + g] - table;
 
 		if (isnan(d))
 			continue;
@@ -76,12 +104,13 @@ static void excess(const struct cp_policy *policy, const struct learn_row *row,
 static void setting_judge(const struct cp_learn *learn, const struct cp_policy *policy,
 			  enum cp_dir dir, struct learn_setting *setting)
 {
-	struct sum sum = {0.0, 0, 0};
+	struct sum sum = {0.0, 0, 0, 0};
 
 	for (size_t r = 0; r < learn->nr_rows; r++)
 		if (cp_context_dir(&learn->rows[r].key) == dir)
 			excess(policy, &learn->rows[r], setting, &sum);
 	setting->cost = sum.nr ? sum.total / sum.nr : NAN;
+	setting->table_known = !sum.unknown;
 	setting->beyond = sum.beyond ? (double)sum.beyond / (sum.nr + sum.beyond) : 0.0;
 }
 
@@ -160,6 +189,7 @@ static struct learn_setting best_setting(const struct cp_learn *learn,
 	struct learn_setting best = {
 		.cpu = best_arm(learn, policy, dir, "cpu", queue_mode),
 		.cost = NAN,
+		.table_known = true,
 	};
 	unsigned nr = 1;
 
@@ -227,9 +257,10 @@ static void set_queues(struct cp_device *device, const struct learn_setting *set
 	device->dma_thresh_write = settings[1].thresh;
 }
 
-static void set_regret(struct cp_device *device, double cost)
+static void set_regret(struct cp_device *device, const struct learn_setting *settings,
+		       double cost)
 {
-	if (!isnan(cost))
+	if (!isnan(cost) && settings[0].table_known && settings[1].table_known)
 		device->regret_pct = round(1000.0 * fmax(0.0, expm1(cost))) / 10.0;
 }
 
@@ -241,7 +272,7 @@ static void page_device(struct cp_learn *learn, struct cp_policy *policy,
 	for (unsigned d = 0; d < 2; d++)
 		settings[d] = best_setting(learn, policy, d ? CP_DIR_WRITE : CP_DIR_READ,
 					   "page");
-	set_regret(device, both(settings).cost);
+	set_regret(device, settings, both(settings).cost);
 	snprintf(device->queue_mode, sizeof(device->queue_mode), "page");
 	/* without DMA a page is copied inside submit: no queues, completion sync */
 	if (settings[0].thresh || settings[1].thresh)
@@ -273,7 +304,7 @@ void learn_device(struct cp_learn *learn, struct cp_policy *policy, bool page,
 	bool use_mq = offload && better(&all_mq, &keep);
 
 	/* of the mode that is set */
-	set_regret(device, use_mq ? all_mq.cost : all_bio.cost);
+	set_regret(device, use_mq ? mq : bio, use_mq ? all_mq.cost : all_bio.cost);
 	memcpy(settings, use_mq || isnan(all_bio.cost) ? mq : bio, sizeof(bio));
 	if (isnan(all_bio.cost) && !isnan(all_mq.cost))
 		learn_note(learn,

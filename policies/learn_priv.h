@@ -178,6 +178,7 @@ struct learn_setting {
 	double cost;   /* mean excess ln J where no hard limit is broken; NaN = cannot be
 			  judged */
 	double beyond; /* share of the points where one is */
+	bool table_known; /* cost is against what the rules do, all of it */
 };
 /* In bio or mq, or in page. settings[2] by direction: what the device was set to, or
  * where bio is kept unmeasured, mq. */
