@@ -251,7 +251,8 @@ static void put_head(FILE *out, const struct cp_policy *policy)
 	fputs("schema: 1\nkind: policy\n", out);
 	put_key_text(out, "name", policy->name);
 	fputc('\n', out);
-	if (policy->nr_from || policy->samples || *policy->host || *policy->fingerprint)
+	if (policy->nr_from || policy->samples || *policy->host || *policy->fingerprint ||
+	    strcmp(policy->driver, "fio") != 0)
 		put_learned(out, policy);
 	put_key_text(out, "objective: {name", objective->name);
 	put_double(out, ", elapsed", objective->elapsed);

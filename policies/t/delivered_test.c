@@ -7,6 +7,7 @@
 struct truth {
 	const char *name, *queue_mode, *path;
 	double ns_per_byte, share;
+	double share_small; /* below 64k; 0 = the same */
 };
 
 #define ALONE 1e6
@@ -26,6 +27,9 @@ static void feed_beside(struct cp_learn *learn, const struct truth *truths, unsi
 							    .copy = "auto",
 							    .beta_ns = t->ns_per_byte,
 							    .cpu_beta_ns = 0.1};
+				double share = t->share_small > 0.0 && i < 2
+						       ? t->share_small
+						       : t->share;
 				double speed = exp(-drift * (n * nr + c));
 				struct cp_record record;
 
@@ -36,7 +40,7 @@ static void feed_beside(struct cp_learn *learn, const struct truth *truths, unsi
 					 "compute");
 				record.metrics[CP_METRIC_CORUNNER_ALONE] = ALONE * speed;
 				record.metrics[CP_METRIC_CORUNNER] =
-					ALONE * speed * t->share *
+					ALONE * speed * share *
 					exp(gsl_ran_gaussian(rng, cv));
 				add(learn, &record);
 			}
@@ -85,9 +89,9 @@ static const char *learned(const char *objective, const struct truth *truths, un
 /* Starving the I/O leaves the co-runner most; of those with 0.9 of the best bandwidth
  * `kind` does. */
 static const struct truth three[] = {
-	{"busy", "mq", "cpu", 0.100, 0.30},
-	{"kind", "mq", "dma", 0.105, 0.70},
-	{"starving", "mq", "cpu", 0.200, 0.95},
+	{"busy", "mq", "cpu", 0.100, 0.30, 0.0},
+	{"kind", "mq", "dma", 0.105, 0.70, 0.0},
+	{"starving", "mq", "cpu", 0.200, 0.95, 0.0},
 };
 
 /* Description: of three arms the one is taken that leaves the co-runner most among those
@@ -132,8 +136,8 @@ static void test_fixed_rate(void **state)
 /* Description: noise far above the gap leaves it undecided. */
 static void test_noise(void **state)
 {
-	static const struct truth close[] = {{"a", "mq", "cpu", 0.1, 0.50},
-					     {"b", "mq", "dma", 0.1, 0.52}};
+	static const struct truth close[] = {{"a", "mq", "cpu", 0.1, 0.50, 0.0},
+					     {"b", "mq", "dma", 0.1, 0.52, 0.0}};
 	bool decided;
 
 	(void)state;
@@ -147,8 +151,8 @@ static void test_noise(void **state)
  * as well, and changes nothing. */
 static void test_drift_cancels(void **state)
 {
-	static const struct truth close[] = {{"a", "mq", "cpu", 0.1, 0.50},
-					     {"b", "mq", "dma", 0.1, 0.54}};
+	static const struct truth close[] = {{"a", "mq", "cpu", 0.1, 0.50, 0.0},
+					     {"b", "mq", "dma", 0.1, 0.54, 0.0}};
 	bool decided;
 
 	(void)state;
@@ -203,16 +207,23 @@ static void test_without_corunner(void **state)
  * starves the I/O is not what DMA is weighed against. */
 static void test_device_keeps_limit(void **state)
 {
-	/* by the co-runner alone `starving` beats DMA, so that DMA would never pay */
+	/* by the co-runner alone `starving` beats DMA everywhere, so that DMA would never
+	 * pay, or from the first byte where `starving` is the only CPU arm that counts */
+	static const struct truth truths[] = {
+		{"busy", "mq", "cpu", 0.100, 0.30, 0.0},
+		{"kind", "mq", "dma", 0.105, 0.70, 0.1},
+		{"starving", "mq", "cpu", 0.200, 0.95, 0.0},
+	};
 	struct cp_learn *learn = new_learn("delivered");
 	gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
 	struct cp_policy policy;
 
 	(void)state;
-	feed_beside(learn, three, 3, 3, 0.01, 0.0, rng);
+	feed_beside(learn, truths, 3, 3, 0.01, 0.0, rng);
 	solve(learn, &policy);
 	assert_string_equal(policy.device.queue_mode, "mq");
-	assert_int_equal(policy.device.dma_thresh_read, 512);
+	assert_true(policy.device.dma_thresh_read > 16384 &&
+		    policy.device.dma_thresh_read <= 65536);
 	cp_policy_free(&policy);
 	cp_learn_free(learn);
 	gsl_rng_free(rng);
