@@ -15,7 +15,8 @@ struct truth {
 /* cv: noise of the share; drift: the machine, and with it the co-runner alone and beside
  * the I/O, is this much slower in each next sample. */
 static void feed_beside(struct cp_learn *learn, const struct truth *truths, unsigned nr,
-			unsigned samples, double cv, double drift, gsl_rng *rng)
+			unsigned samples, double cv, double drift, gsl_rng *rng,
+			uint32_t iodepth)
 {
 	for (unsigned n = 0; n < samples; n++)
 		for (unsigned c = 0; c < nr; c++)
@@ -36,6 +37,7 @@ static void feed_beside(struct cp_learn *learn, const struct truth *truths, unsi
 				make_record(&curve, sizes[i], n,
 					    exp(gsl_ran_gaussian(rng, 0.005)), 1.0,
 					    &record);
+				record.context.iodepth = iodepth;
 				snprintf(record.context.corunner, CP_SPEC_TEXT_MAX,
 					 "compute");
 				record.metrics[CP_METRIC_CORUNNER_ALONE] = ALONE * speed;
@@ -77,7 +79,7 @@ static const char *learned(const char *objective, const struct truth *truths, un
 	struct cp_policy policy;
 
 	gsl_rng_set(rng, 5);
-	feed_beside(learn, truths, nr, 4, cv, drift, rng);
+	feed_beside(learn, truths, nr, 4, cv, drift, rng, 1);
 	solve(learn, &policy);
 	snprintf(name, sizeof(name), "%s", chosen(&policy, ret_decided));
 	cp_policy_free(&policy);
@@ -203,30 +205,50 @@ static void test_without_corunner(void **state)
 	}
 }
 
-/* Description: the setting for a driver breaks no hard limit either: the CPU arm that
- * starves the I/O is not what DMA is weighed against. */
-static void test_device_keeps_limit(void **state)
+static uint64_t device_thresh(const struct truth *truths, unsigned nr,
+			      const struct truth *deeper, unsigned nr_deeper,
+			      char mode[CP_WORD_MAX])
 {
-	/* by the co-runner alone `starving` beats DMA everywhere, so that DMA would never
-	 * pay, or from the first byte where `starving` is the only CPU arm that counts */
-	static const struct truth truths[] = {
-		{"busy", "mq", "cpu", 0.100, 0.30, 0.0},
-		{"kind", "mq", "dma", 0.105, 0.70, 0.1},
-		{"starving", "mq", "cpu", 0.200, 0.95, 0.0},
-	};
 	struct cp_learn *learn = new_learn("delivered");
 	gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
 	struct cp_policy policy;
 
-	(void)state;
-	feed_beside(learn, truths, 3, 3, 0.01, 0.0, rng);
+	feed_beside(learn, truths, nr, 3, 0.01, 0.0, rng, 1);
+	feed_beside(learn, deeper, nr_deeper, 3, 0.01, 0.0, rng, 64);
 	solve(learn, &policy);
-	assert_string_equal(policy.device.queue_mode, "mq");
-	assert_true(policy.device.dma_thresh_read > 16384 &&
-		    policy.device.dma_thresh_read <= 65536);
+	snprintf(mode, CP_WORD_MAX, "%s", policy.device.queue_mode);
+	uint64_t thresh = policy.device.dma_thresh_read;
+
 	cp_policy_free(&policy);
 	cp_learn_free(learn);
 	gsl_rng_free(rng);
+	return thresh;
+}
+
+/* Description: the setting for a driver breaks no hard limit either: a CPU arm that
+ * starves the I/O is none to weigh DMA or bio against, and DMA that starves deep queues
+ * is not turned on for what it leaves the co-runner at depth 1. */
+static void test_device_keeps_limit(void **state)
+{
+	static const struct truth truths[] = {
+		{"busy", "mq", "cpu", 0.100, 0.30, 0.0},
+		{"kind", "mq", "dma", 0.105, 0.70, 0.1},
+		{"starving", "mq", "cpu", 0.200, 0.95, 0.0},
+		{"bio", "bio", "cpu", 0.100, 0.29, 0.0},
+	};
+	static const struct truth deeper[] = {
+		{"busy", "mq", "cpu", 0.100, 0.30, 0.0},
+		{"kind", "mq", "dma", 0.200, 0.90, 0.0},
+		{"bio", "bio", "cpu", 0.100, 0.29, 0.0},
+	};
+	char mode[CP_WORD_MAX];
+	uint64_t thresh = device_thresh(truths, 4, NULL, 0, mode);
+
+	(void)state;
+	assert_string_equal(mode, "mq");
+	assert_true(thresh > 16384 && thresh <= 65536);
+	device_thresh(truths, 4, deeper, 3, mode);
+	assert_string_equal(mode, "bio");
 }
 
 int main(void)
