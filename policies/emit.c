@@ -204,7 +204,9 @@ static int emit_fio(const struct cp_policy *policy, const struct cp_emit_opts *o
 	bool mq = !strcmp(device->queue_mode, "mq");
 	bool page = !strcmp(device->queue_mode, "page");
 	/* a rule may go to DMA that no single threshold would */
-	bool queues = mq || (page && cp_policy_has_dma(policy));
+	bool queues =
+		mq || (page && (device->dma_thresh_read || device->dma_thresh_write ||
+				cp_policy_has_dma(policy)));
 	const char *engine = "none";
 	int rc = check_path("policy", opts->policy_path, err);
 
