@@ -11,6 +11,7 @@
 const char *const cp_policy_paths[] = {"cpu", "dma", NULL};
 static const char *const queue_modes[] = {"bio", "mq", "page", NULL};
 static const char *const completions[] = {"sync", "poll", "irq", "hybrid", NULL};
+static const char *const drivers[] = {"fio", "swap", "exec", NULL};
 
 void cp_policy_init(struct cp_policy *policy)
 {
@@ -20,6 +21,7 @@ void cp_policy_init(struct cp_policy *policy)
 	policy->objective.cpu = 0.5;
 	policy->objective.slo_p99_ns = NAN;
 	policy->objective.min_bw_frac = NAN;
+	snprintf(policy->driver, sizeof(policy->driver), "fio");
 	snprintf(policy->media, sizeof(policy->media), "native");
 	snprintf(policy->attr, sizeof(policy->attr), "native");
 	snprintf(policy->dma, sizeof(policy->dma), "none");
@@ -108,8 +110,8 @@ void cp_policy_read_double(struct cp_yaml *doc, const struct cp_yaml_node *map,
 static void read_learned(struct cp_yaml *doc, const struct cp_yaml_node *map,
 			 struct cp_policy *policy)
 {
-	static const char *const keys[] = {"from", "host", "fingerprint", "samples",
-					   NULL};
+	static const char *const keys[] = {"from",    "host",	"fingerprint",
+					   "samples", "driver", NULL};
 
 	if (!map || !cp_yaml_keys(doc, map, "learned", keys))
 		return;
@@ -145,6 +147,8 @@ static void read_learned(struct cp_yaml *doc, const struct cp_yaml_node *map,
 				"'%s' is no fingerprint; expected 'sha256:' and 64 hex "
 				"digits",
 				print);
+	cp_policy_read_word(doc, map, "driver", drivers, policy->driver,
+			    sizeof(policy->driver));
 	const struct cp_yaml_node *node = cp_yaml_get(map, "samples");
 
 	if (node)
@@ -154,8 +158,8 @@ static void read_learned(struct cp_yaml *doc, const struct cp_yaml_node *map,
 static void read_objective(struct cp_yaml *doc, const struct cp_yaml_node *map,
 			   struct cp_objective *objective)
 {
-	static const char *const keys[] = {"name",    "elapsed",     "cpu", "tail",
-					   "slo_p99", "min_bw_frac", NULL};
+	static const char *const keys[] = {"name",     "elapsed", "cpu",	 "tail",
+					   "corunner", "slo_p99", "min_bw_frac", NULL};
 
 	if (!map || !cp_yaml_keys(doc, map, "objective", keys))
 		return;
@@ -163,6 +167,13 @@ static void read_objective(struct cp_yaml *doc, const struct cp_yaml_node *map,
 	cp_policy_read_double(doc, map, "elapsed", 0.0, 1e9, &objective->elapsed);
 	cp_policy_read_double(doc, map, "cpu", 0.0, 1e9, &objective->cpu);
 	cp_policy_read_double(doc, map, "tail", 0.0, 1e9, &objective->tail);
+	cp_policy_read_double(doc, map, "corunner", 0.0, 1e9, &objective->corunner);
+	if (objective->corunner > 0.0 &&
+	    objective->elapsed + objective->cpu + objective->tail > 0.0)
+		cp_yaml_problem(
+			doc, cp_yaml_get(map, "corunner"),
+			"'corunner' is weighed beside elapsed, cpu or tail, which "
+			"are times a byte; expected those at 0, or no corunner");
 	cp_policy_read_double(doc, map, "min_bw_frac", 0.0, 1.0, &objective->min_bw_frac);
 	const struct cp_yaml_node *node = cp_yaml_get(map, "slo_p99");
 	uint64_t slo_ns;
@@ -237,10 +248,10 @@ static void read_default(struct cp_yaml *doc, const struct cp_yaml_node *map,
 			    sizeof(arm->path));
 	cp_policy_read_field(doc, map, "copy", arm->copy, sizeof(arm->copy));
 	cp_policy_read_field(doc, map, "dma", arm->dma, sizeof(arm->dma));
-	if (!strcmp(arm->path, "dma") && strcmp(arm->queue_mode, "mq") != 0)
+	if (!strcmp(arm->path, "dma") && !strcmp(arm->queue_mode, "bio"))
 		cp_yaml_problem(doc, cp_yaml_get(map, "path"),
 				"path 'dma' in queue_mode '%s' is impossible; expected "
-				"queue_mode mq or path cpu",
+				"queue_mode mq or page, or path cpu",
 				arm->queue_mode);
 }
 

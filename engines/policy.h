@@ -77,6 +77,7 @@ struct cp_device {
 struct cp_objective {
 	char name[CP_WORD_MAX];
 	double elapsed, cpu, tail; /* J weights, see policies/objective.h */
+	double corunner;	   /* likewise; above 0 the others are 0 */
 	double slo_p99_ns;	   /* NaN = null */
 	double min_bw_frac;	   /* NaN = null */
 };
@@ -89,6 +90,8 @@ struct cp_policy {
 	char host[128];
 	char fingerprint[CP_FINGERPRINT_MAX]; /* "" fits any host */
 	uint64_t samples;
+	char driver[CP_WORD_MAX]; /* who made the I/Os it was learned from: fio, swap,
+				     exec */
 	struct cp_objective objective;
 	char media[CP_WORD_MAX], attr[CP_WORD_MAX], dma[CP_WORD_MAX]; /* provenance */
 	struct cp_device device;

@@ -223,6 +223,13 @@ static void put_rules(FILE *out, const struct cp_policy *policy, bool decided)
 		fputs(decided ? "rules: []\n" : "undecided: []\n", out);
 }
 
+/* A word that says nothing is left out, as readers of before do not know it. */
+static void put_word(FILE *out, const char *key, const char *text, const char *usual)
+{
+	if (strcmp(text, usual) != 0)
+		put_key_text(out, key, text);
+}
+
 static void put_learned(FILE *out, const struct cp_policy *policy)
 {
 	fputs("learned: {from: [", out);
@@ -232,7 +239,9 @@ static void put_learned(FILE *out, const struct cp_policy *policy)
 	}
 	put_key_text(out, "], host", policy->host);
 	put_key_text(out, ", fingerprint", policy->fingerprint);
-	fprintf(out, ", samples: %" PRIu64 "}\n", policy->samples);
+	fprintf(out, ", samples: %" PRIu64, policy->samples);
+	put_word(out, ", driver", policy->driver, "fio");
+	fputs("}\n", out);
 }
 
 static void put_head(FILE *out, const struct cp_policy *policy)
@@ -242,25 +251,21 @@ static void put_head(FILE *out, const struct cp_policy *policy)
 	fputs("schema: 1\nkind: policy\n", out);
 	put_key_text(out, "name", policy->name);
 	fputc('\n', out);
-	if (policy->nr_from || policy->samples || *policy->host || *policy->fingerprint)
+	if (policy->nr_from || policy->samples || *policy->host || *policy->fingerprint ||
+	    strcmp(policy->driver, "fio") != 0)
 		put_learned(out, policy);
 	put_key_text(out, "objective: {name", objective->name);
 	put_double(out, ", elapsed", objective->elapsed);
 	put_double(out, ", cpu", objective->cpu);
 	put_double(out, ", tail", objective->tail);
+	if (objective->corunner > 0.0)
+		put_double(out, ", corunner", objective->corunner);
 	put_time(out, ", slo_p99", objective->slo_p99_ns);
 	put_double(out, ", min_bw_frac", objective->min_bw_frac);
 	put_key_text(out, "}\nprovenance: {media", policy->media);
 	put_key_text(out, ", attr", policy->attr);
 	put_key_text(out, ", dma", policy->dma);
 	fputs("}\n", out);
-}
-
-/* A word that says nothing is left out, as readers of before do not know it. */
-static void put_word(FILE *out, const char *key, const char *text, const char *usual)
-{
-	if (strcmp(text, usual) != 0)
-		put_key_text(out, key, text);
 }
 
 static void put_device(FILE *out, const struct cp_device *device)

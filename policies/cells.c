@@ -10,10 +10,14 @@
 
 static int context_cmp(const struct cp_context *a, const struct cp_context *b)
 {
-	const char *const texts[][2] = {{a->rw, b->rw},	      {a->layer, b->layer},
-					{a->attr, b->attr},   {a->numa, b->numa},
-					{a->media, b->media}, {a->corunner, b->corunner}};
-	const uint64_t numbers[][2] = {{a->misalign_near, b->misalign_near},
+	const char *const texts[][2] = {
+		{a->rw, b->rw},		{a->layer, b->layer},
+		{a->attr, b->attr},	{a->numa, b->numa},
+		{a->media, b->media},	{a->corunner, b->corunner},
+		{a->driver, b->driver}, {a->handler, b->handler}};
+	const uint64_t numbers[][2] = {{a->rw_page, b->rw_page},
+				       {a->resident, b->resident},
+				       {a->misalign_near, b->misalign_near},
 				       {a->misalign_far, b->misalign_far},
 				       {a->numjobs, b->numjobs},
 				       {a->iodepth, b->iodepth},
@@ -99,12 +103,11 @@ static void view_fill(const struct cp_objective *objective, const struct learn_c
 	view->ns_per_byte = column_median(cell, NS_AT(PART_ELAPSED), values);
 	view->cpu_ns_per_byte = column_median(cell, NS_AT(PART_CPU), values);
 	view->p99_ns = column_median(cell, NS_AT(PART_P99), values);
+	view->slowdown = column_median(cell, NS_AT(PART_SLOWDOWN), values);
 	view->p50_ns = column_median(cell, offsetof(struct learn_sample, p50_ns), values);
 	for (unsigned i = 0; i < cell->n; i++)
-		values[i] = cp_objective_cost(
-			objective, cell->samples[i].ns[PART_ELAPSED],
-			cell->samples[i].ns[PART_CPU], cell->samples[i].ns[PART_P99],
-			(double)cell->context.bs);
+		values[i] = learn_cost(objective, cell->samples[i].ns,
+				       (double)cell->context.bs);
 	view->cost = cp_stat_median(values, cell->n);
 }
 

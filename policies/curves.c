@@ -46,7 +46,7 @@ static int curve_fit(const struct cp_objective *objective, struct learn_curve *c
 		for (unsigned i = 0; i < curve->nr; i++) {
 			x[i] = (double)curve->cells[i]->context.bs;
 			y[i] = curve->cells[i]->ln_part[p];
-			if (p == PART_P99) /* per I/O already; the model is per byte */
+			if (learn_part_whole(p)) /* the model is per byte */
 				y[i] -= log(x[i]);
 			known &= isfinite(y[i]);
 			loo[p][i] = NAN;
@@ -60,9 +60,8 @@ static int curve_fit(const struct cp_objective *objective, struct learn_curve *c
 		double ns[PART_NR];
 
 		for (unsigned p = 0; p < PART_NR; p++)
-			ns[p] = exp(loo[p][i]) * (p == PART_P99 ? x[i] : 1.0);
-		double cost = cp_objective_cost(objective, ns[PART_ELAPSED], ns[PART_CPU],
-						ns[PART_P99], x[i]);
+			ns[p] = exp(loo[p][i]) * (learn_part_whole(p) ? x[i] : 1.0);
+		double cost = learn_cost(objective, ns, x[i]);
 
 		curve->loo[i] = isfinite(cost) ? log(fmax(cost, 1e-9)) : NAN;
 	}

@@ -121,11 +121,11 @@ static double part_at(const struct learn_curve *curve, enum learn_part part, uns
 			continue;
 		const struct learn_cell *cell = curve->cells[i + k];
 		double bs = (double)cell->context.bs;
-		double y = cell->ln_part[part] - (part == PART_P99 ? log(bs) : 0.0);
+		double y = cell->ln_part[part] - (learn_part_whole(part) ? log(bs) : 0.0);
 
 		at += weight * (y - learn_fit_eval(fit, bs));
 	}
-	return at + learn_fit_eval(fit, x) + (part == PART_P99 ? log(x) : 0.0);
+	return at + learn_fit_eval(fit, x) + (learn_part_whole(part) ? log(x) : 0.0);
 }
 
 static double model_cost(const struct cp_objective *objective,
@@ -138,10 +138,9 @@ static double model_cost(const struct cp_objective *objective,
 
 		ns[p] = fit->alpha_ns + fit->beta_ns > 0.0 ? exp(learn_fit_eval(fit, x))
 							   : NAN;
+		ns[p] *= learn_part_whole(p) ? x : 1.0;
 	}
-	return learn_ln_cost(
-		objective,
-		(const double[]){ns[PART_ELAPSED], ns[PART_CPU], ns[PART_P99] * x}, x);
+	return learn_ln_cost(objective, ns, x);
 }
 
 static void predict(const struct cp_objective *objective, struct learn_row *row,
@@ -222,14 +221,20 @@ double learn_better(const struct learn_row *row, unsigned a, unsigned b, unsigne
 }
 
 /*
- * A rule chooses what can change per I/O, and the queue mode cannot. Where the CPU was
- * measured in mq as well, the rules are among mq's arms and bio's are left to device.c,
+ * A rule chooses what can change per I/O, and the queue mode cannot. Rules are among page
+ * arms, or among the others: solve.c weighs the two. Where the CPU was measured in mq as
+ * well, the rules are among mq's arms and bio's are left to device.c,
  * which weighs the modes against each other; where it was not, bio's CPU arms stand in
  * for mq's (and rules.c says so).
  */
 bool learn_standby(const struct learn_row *row, unsigned c)
 {
-	if (!strcmp(row->curves[c].arm->queue_mode, "mq"))
+	const char *mode = row->curves[c].arm->queue_mode;
+	bool page = !strcmp(mode, "page");
+
+	if (row->page || page)
+		return row->page != page;
+	if (!strcmp(mode, "mq"))
 		return false;
 	for (unsigned i = 0; i < row->nr_curves; i++) {
 		const struct cp_arm *arm = row->curves[i].arm;

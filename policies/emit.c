@@ -9,6 +9,7 @@
 #include "engines/base/fiovalue.h"
 #include "policies/emit.h"
 #include "policies/objective.h"
+#include "policies/words.h"
 
 /* A direction that never offloads, for a knob that has no word for it: the largest whole
  * sector in 32 bits, above any request. */
@@ -39,6 +40,12 @@ static void head(const struct cp_policy *policy, FILE *out)
 		 policy->media, policy->attr, policy->dma,
 		 *policy->host ? policy->host : "no host", policy->samples);
 	comment(out, "provenance: ", policy->samples ? line : "not measured (defaults)");
+	if (strcmp(policy->driver, "fio") != 0) {
+		snprintf(line, sizeof(line),
+			 "warning: learned of the I/Os of driver %s, and of no others",
+			 policy->driver);
+		comment(out, "", line);
+	}
 	if (!strcmp(policy->dma, "software"))
 		comment(out, "",
 			"warning: the DMA figures are of a software engine, not of "
@@ -134,7 +141,12 @@ static int emit_modprobe(const struct cp_policy *policy, const struct cp_emit_op
 	head(policy, out);
 	lost(policy, out);
 	promise(device, "# not expressed, the module knows its own: ", out);
-	if (strcmp(device->queue_mode, "bio") != 0 && !mq)
+	if (!strcmp(device->queue_mode, "page"))
+		comment(out, "",
+			"warning: not expressed: queue_mode page, for which the module "
+			"has no number; 0 (bio) also makes no request and copies "
+			"inside submit");
+	else if (strcmp(device->queue_mode, "bio") != 0 && !mq)
 		comment(out, "", "DMA never pays here: queue_mode=0 (bio)");
 	if (!mq && (device->dma_thresh_read || device->dma_thresh_write))
 		comment(out, "",
@@ -167,7 +179,7 @@ static int check_modelled(const struct cp_policy *policy, const struct cp_emit_o
 			  struct cp_err *err)
 {
 	if (opts->force || strcmp(policy->dma, "modelled") != 0 ||
-	    strcmp(policy->device.queue_mode, "mq") != 0)
+	    !strcmp(policy->device.queue_mode, "bio"))
 		return 0;
 	return cp_err_set(
 		err, CP_EXIT_USAGE, EINVAL,
@@ -190,6 +202,11 @@ static int emit_fio(const struct cp_policy *policy, const struct cp_emit_opts *o
 {
 	const struct cp_device *device = &policy->device;
 	bool mq = !strcmp(device->queue_mode, "mq");
+	bool page = !strcmp(device->queue_mode, "page");
+	/* a rule may go to DMA that no single threshold would */
+	bool queues =
+		mq || (page && (device->dma_thresh_read || device->dma_thresh_write ||
+				cp_policy_has_dma(policy)));
 	const char *engine = "none";
 	int rc = check_path("policy", opts->policy_path, err);
 
@@ -204,9 +221,13 @@ static int emit_fio(const struct cp_policy *policy, const struct cp_emit_opts *o
 	else if (!strcmp(policy->dma, "hardware") || !strcmp(policy->dma, "modelled"))
 		engine = "auto";
 	head(policy, out);
-	if (mq)
+	if (page)
+		comment(out, "",
+			"queue_mode page: bs must be a multiple of 4k, and nothing is "
+			"merged");
+	if (queues)
 		comment(out, "", queues_note);
-	else
+	else if (!page)
 		comment(out, "", "queue_mode bio: every copy is the CPU's");
 	fprintf(out,
 		"[global]\n"
@@ -215,9 +236,12 @@ static int emit_fio(const struct cp_policy *policy, const struct cp_emit_opts *o
 		"queue_mode=%s\n"
 		"path=auto\n",
 		opts->plugin_dir, mq ? "async" : "sync", device->queue_mode);
-	if (mq)
+	if (queues)
 		fprintf(out, "dma=%s\ncompletion=%s\nq_per_node=%u\nqueue_depth=%u\n",
-			engine, *device->completion ? device->completion : "poll",
+			engine,
+			*device->completion && strcmp(device->completion, "sync") != 0
+				? device->completion
+				: "poll",
 			device->q_per_node ? device->q_per_node : 8,
 			device->queue_depth ? device->queue_depth : 128);
 	else

@@ -8,6 +8,9 @@
 
 #include "policies/learn_priv.h"
 
+/* A thousandth of its work is nothing to an application. */
+#define SLOWDOWN_MAX 1000.0
+
 int learn_no_memory(struct cp_err *err)
 {
 	return cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "not enough memory to learn");
@@ -71,6 +74,14 @@ static double ratio(double a, double b)
 	return isfinite(a) && isfinite(b) && b > 0.0 ? a / b : NAN;
 }
 
+/* A co-runner that got nothing done was starved: that is known, and has no ratio. */
+static double slowdown(double alone, double beside)
+{
+	if (!isfinite(alone) || !isfinite(beside) || !(alone > 0.0) || beside < 0.0)
+		return NAN;
+	return alone / fmax(beside, alone / SLOWDOWN_MAX);
+}
+
 /* An exec driver may report bandwidth or IOPS, and a share of CPU, instead of totals. */
 static void sample_from(const struct cp_record *record, struct learn_sample *sample)
 {
@@ -88,6 +99,8 @@ static void sample_from(const struct cp_record *record, struct learn_sample *sam
 	sample->ns[PART_ELAPSED] = ns > 0.0 ? ns : NAN;
 	sample->ns[PART_CPU] = isfinite(cpu) && cpu >= 0.0 ? cpu : NAN;
 	sample->ns[PART_P99] = m[CP_METRIC_LAT_P99];
+	sample->ns[PART_SLOWDOWN] =
+		slowdown(m[CP_METRIC_CORUNNER_ALONE], m[CP_METRIC_CORUNNER]);
 	sample->p50_ns = m[CP_METRIC_LAT_P50];
 	sample->bw = isfinite(m[CP_METRIC_BW]) ? m[CP_METRIC_BW] : 1e9 / ns;
 	sample->cpu_pct =
@@ -101,6 +114,7 @@ static bool sample_usable(const struct cp_objective *obj,
 		[PART_ELAPSED] = obj->elapsed > 0.0 || !isnan(obj->min_bw_frac),
 		[PART_CPU] = obj->cpu > 0.0,
 		[PART_P99] = !isnan(obj->slo_p99_ns),
+		[PART_SLOWDOWN] = cp_objective_needs_corunner(obj),
 	};
 
 	for (unsigned p = 0; p < PART_NR; p++)
@@ -154,6 +168,22 @@ static int agree(char *have, struct learn_witness *witness, const char *word,
 	return 0;
 }
 
+/* An I/O of fio, a page fault and an application's work are no I/Os of one kind. */
+static int check_driver(struct cp_learn *learn, const struct cp_record *record,
+			struct cp_err *err)
+{
+	const char *mine = record->context.driver;
+
+	if (!learn->any)
+		snprintf(learn->driver, sizeof(learn->driver), "%s", mine);
+	if (!strcmp(learn->driver, mine))
+		return 0;
+	return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
+			  "records mix driver '%s' and '%s', whose I/Os are not alike; "
+			  "expected one of them, as with learn --filter driver=%s",
+			  learn->driver, mine, mine);
+}
+
 static int check_source(struct cp_learn *learn, const struct cp_record *record,
 			struct cp_err *err)
 {
@@ -167,10 +197,14 @@ static int check_source(struct cp_learn *learn, const struct cp_record *record,
 		snprintf(learn->provenance.attr, CP_WORD_MAX, "none");
 		snprintf(learn->provenance.dma, CP_WORD_MAX, "none");
 	}
+	int rc = check_driver(learn, record, err);
+
+	if (rc)
+		return rc;
 	learn->any = true;
 	const struct cp_provenance *mine = &record->provenance;
 	struct cp_provenance *have = &learn->provenance;
-	int rc = agree(have->media, &learn->media_of, mine->media, "media", record, err);
+	rc = agree(have->media, &learn->media_of, mine->media, "media", record, err);
 
 	if (!rc)
 		rc = agree(have->attr, &learn->attr_of, mine->attr, "attr", record, err);
@@ -243,6 +277,14 @@ bool cp_learn_is_verified(const struct cp_record *record)
 	return record->has_proof && *verify && strcmp(verify, "off") != 0;
 }
 
+/* Its pages went by bio, all or some, as rw_page was off: it is no page arm in truth. */
+static bool page_was_off(const struct cp_record *record)
+{
+	return !strcmp(record->arm.queue_mode, "page") &&
+	       (!record->context.rw_page ||
+		(record->has_proof && record->proof.page.off));
+}
+
 int cp_learn_add(struct cp_learn *learn, const struct cp_record *record,
 		 struct cp_err *err)
 {
@@ -264,6 +306,10 @@ int cp_learn_add(struct cp_learn *learn, const struct cp_record *record,
 		learn->counts.modelled++;
 		return 0;
 	}
+	if (page_was_off(record)) {
+		learn->counts.page_off++;
+		return 0;
+	}
 	int rc = check_source(learn, record, err);
 
 	if (rc)
@@ -274,88 +320,4 @@ int cp_learn_add(struct cp_learn *learn, const struct cp_record *record,
 		return 0;
 	}
 	return keep(learn, record, &sample, err);
-}
-
-static int solve_rows(struct cp_learn *learn, struct cp_policy *policy, unsigned *decided,
-		      struct cp_err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < learn->nr_rows && !rc; i++) {
-		struct learn_row *row = &learn->rows[i];
-
-		rc = learn_grid_make(row, err);
-		if (rc)
-			break;
-		learn_decide(learn, row);
-		rc = learn_compress(row, err);
-		if (!rc)
-			rc = learn_rules_add(learn, row, policy, decided, err);
-	}
-	return rc;
-}
-
-/* In the order of the file, which has decided and undecided rules in lists of their own:
- * what is printed here and what `explain` prints of the file are then the same. */
-static int order_rules(struct cp_policy *policy, struct cp_err *err)
-{
-	struct cp_rule *rules = calloc(policy->nr_rules + 1, sizeof(*rules));
-	unsigned nr = 0;
-
-	if (!rules)
-		return learn_no_memory(err);
-	for (int decided = 1; decided >= 0; decided--)
-		for (unsigned i = 0; i < policy->nr_rules; i++)
-			if (policy->rules[i].decided == decided)
-				rules[nr++] = policy->rules[i];
-	free(policy->rules);
-	policy->rules = rules;
-	return 0;
-}
-
-int cp_learn_solve(struct cp_learn *learn, struct cp_policy *ret_policy,
-		   unsigned *ret_decided, struct cp_err *err)
-{
-	struct cp_policy policy;
-	unsigned decided = 0;
-
-	cp_policy_init(&policy);
-	snprintf(policy.name, sizeof(policy.name), "learned");
-	snprintf(policy.host, sizeof(policy.host), "%.*s", (int)sizeof(policy.host) - 1,
-		 learn->host);
-	policy.samples = learn->counts.used;
-	policy.objective = learn->objective;
-	if (learn->any) {
-		memcpy(policy.media, learn->provenance.media, sizeof(policy.media));
-		memcpy(policy.attr, learn->provenance.attr, sizeof(policy.attr));
-		memcpy(policy.dma, learn->provenance.dma, sizeof(policy.dma));
-	}
-	learn->nr_notes = 0;
-	if (!strcmp(learn->provenance.dma, "modelled"))
-		learn_note(
-			learn,
-			"the DMA engine is modelled: no byte was moved, and what a real "
-			"one costs beside its speed is in no figure; the policy is a "
-			"what-if, not a measurement");
-	learn_rows_free(learn);
-	int rc = learn_promise(learn, &policy.device, err);
-
-	if (!rc)
-		rc = learn_spread(learn, err);
-	if (!rc)
-		rc = learn_rows_build(learn, err);
-	if (!rc)
-		rc = learn_curves(learn, err);
-	if (!rc)
-		rc = solve_rows(learn, &policy, &decided, err);
-	if (!rc)
-		rc = order_rules(&policy, err);
-	if (rc) {
-		cp_policy_free(&policy);
-		return rc;
-	}
-	learn_device(learn, &policy);
-	*ret_policy = policy;
-	*ret_decided = decided;
-	return 0;
 }

@@ -3,9 +3,10 @@
  * Records in, policy out. Feed samples one by one (streaming), then solve.
  *
  * What is fed: samples whose proof holds. cp_learn_add() drops failed and verified
- * records and those of the null engine, and counts them; mixed provenance or hosts are an
- * error that names both. Records of a modelled engine are learned among themselves and
- * with the CPU's: the policy then says modelled, and a note that it is a what-if.
+ * records, those of the null engine and those of queue_mode page that went by bio, and
+ * counts them; mixed provenance, hosts or drivers are an error that names both. Records
+ * of a modelled engine are learned among themselves and with the CPU's: the policy then
+ * says modelled, and a note that it is a what-if.
  */
 #ifndef CP_POLICIES_LEARN_H
 #define CP_POLICIES_LEARN_H
@@ -22,8 +23,9 @@ struct cp_learn_counts {
 	uint64_t modelled; /* of the null engine, which is no device */
 	uint64_t verified; /* took time to check the data, so their figures are no copy's
 			    */
-	uint64_t unusable; /* lacked a metric (bandwidth, CPU, p99) that the objective
-			      needs */
+	uint64_t page_off; /* of queue_mode page, but rw_page was off, so bio in truth */
+	uint64_t unusable; /* lacked a metric (bandwidth, CPU, p99, the co-runner's work)
+			      that the objective needs */
 };
 
 /* Did the sample check its data (`verify` other than off)? Then its figures hold the time
@@ -37,7 +39,7 @@ int cp_learn_add(struct cp_learn *learn, const struct cp_record *record,
 void cp_learn_counts(const struct cp_learn *learn, struct cp_learn_counts *ret);
 /* Learn. policy->learned fields from/host/fingerprint are the caller's to fill. Returns 0
  * also when nothing was decided: *ret_decided is the number of decided (context, size)
- * intervals. */
+ * intervals. Error (exit 3) when the objective weighs a co-runner that no sample had. */
 int cp_learn_solve(struct cp_learn *learn, struct cp_policy *ret_policy,
 		   unsigned *ret_decided, struct cp_err *err);
 /*
@@ -83,10 +85,11 @@ struct cp_learn_cell {
 	double bw_median, bw_low, bw_high; /* bytes/s; interval of the median */
 	double cpu_pct_median, cpu_pct_low, cpu_pct_high;
 	double ns_per_byte, cpu_ns_per_byte, p50_ns, p99_ns; /* medians */
-	double cost;					     /* J */
-	bool pareto;   /* no other arm of the context (of writes: and persist) has more
-			  bandwidth for less CPU time a byte */
-	bool excluded; /* by a hard limit */
+	double slowdown; /* of the co-runner, median; NaN without one */
+	double cost;	 /* J */
+	bool pareto;	 /* no other arm of the context (of writes: and persist) has more
+			    bandwidth for less CPU time a byte */
+	bool excluded;	 /* by a hard limit */
 };
 int cp_learn_cells(struct cp_learn *learn, const struct cp_learn_cell **ret_cells,
 		   size_t *ret_nr, struct cp_err *err);

@@ -5,7 +5,8 @@
  *
  * The steps, one file each: learn.c (gather), rows.c (rows and curves), spread.c (how
  * much a cell's mean may be off), model.c and curves.c (a curve between and around its
- * sizes), decide.c (which arm, how sure), compress.c (few intervals), pieces.c,
+ * sizes), solve.c (their order, and the queue mode of the rules), decide.c (which arm,
+ * how sure), compress.c (few intervals), pieces.c,
  * evidence.c and rules.c (the rules and what they rest on), promise.c (whose writes are
  * no rivals), device.c (one setting for a driver).
  */
@@ -24,10 +25,18 @@
 #define LEARN_SURE	0.95
 #define LEARN_NOTES_MAX 16
 
-enum learn_part { PART_ELAPSED, PART_CPU, PART_P99, PART_NR };
+enum learn_part { PART_ELAPSED, PART_CPU, PART_P99, PART_SLOWDOWN, PART_NR };
+
+/* Is the part of a whole I/O, or of all of them, and not of a byte? */
+static inline bool learn_part_whole(enum learn_part part)
+{
+	return part == PART_P99 || part == PART_SLOWDOWN;
+}
 
 struct learn_sample {
-	double ns[PART_NR]; /* ns/byte, cpu ns/byte, p99 in ns; NaN = null */
+	/* ns/byte, cpu ns/byte, p99 in ns, and the co-runner's slowdown, a ratio; NaN =
+	 * null */
+	double ns[PART_NR];
 	double bw, cpu_pct, p50_ns;
 };
 
@@ -66,6 +75,7 @@ struct learn_curve {
 struct learn_row {
 	struct cp_context key; /* bs and segments mean nothing */
 	bool noise_known;      /* as of all records */
+	bool page;	       /* the rules are among page arms, else among the others */
 	struct cp_range jobs, load;
 	unsigned nr_curves;
 	struct learn_curve *curves;
@@ -86,6 +96,7 @@ struct cp_learn {
 	size_t nr_cells, room;
 	struct cp_learn_counts counts;
 	char host[CP_NAME_MAX];
+	char driver[CP_WORD_MAX];
 	struct cp_provenance provenance;
 	struct learn_witness {
 		struct cp_context context;
@@ -105,13 +116,17 @@ void learn_note(struct cp_learn *learn, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int learn_no_memory(struct cp_err *err);
 
-/* J of a sample or of predicted parts; never below a tiny positive number. */
+/* J of a sample or of predicted parts, NaN where one that has weight is. */
+double learn_cost(const struct cp_objective *objective, const double *ns, double bytes);
+/* The same as ln, never below that of a tiny positive number. */
 double learn_ln_cost(const struct cp_objective *objective, const double *ns,
 		     double bytes);
 
 /* rows.c */
 int learn_rows_build(struct cp_learn *learn, struct cp_err *err);
 void learn_rows_free(struct cp_learn *learn);
+/* What learn_grid_make() and learn_decide() left, for another go. */
+void learn_row_forget(struct learn_row *row);
 
 /* spread.c: fills the derived fields of all cells. */
 int learn_spread(struct cp_learn *learn, struct cp_err *err);
@@ -133,7 +148,9 @@ int learn_curves(struct cp_learn *learn, struct cp_err *err);
 /* decide.c */
 int learn_grid_make(struct learn_row *row, struct cp_err *err);
 void learn_decide(const struct cp_learn *learn, struct learn_row *row);
-/* Not for rules: a bio arm where the CPU was measured in mq as well. */
+/* Not for rules: an arm of another queue mode than the rules are made in, so page among
+ * others or the other way round, and a bio arm where the CPU was measured in mq as well.
+ */
 bool learn_standby(const struct learn_row *row, unsigned c);
 /* P(J of a <= (1 + slack) J of b) at a point, by Student's t. NaN where one of them is
  * not known there, or nothing at all of the noise: no gap is then wide enough. */
@@ -155,7 +172,22 @@ int learn_promise(const struct cp_learn *learn, struct cp_device *device,
 		  struct cp_err *err);
 
 /* device.c */
-void learn_device(struct cp_learn *learn, struct cp_policy *policy);
+struct learn_setting {
+	const struct cp_arm *cpu, *dma;
+	uint64_t thresh; /* 0 = never */
+	double cost;   /* mean excess ln J where no hard limit is broken; NaN = cannot be
+			  judged */
+	double beyond; /* share of the points where one is */
+	bool table_known; /* cost is against what the rules do, all of it */
+};
+/* In bio or mq, or in page. settings[2] by direction: what the device was set to, or
+ * where bio is kept unmeasured, mq. */
+void learn_device(struct cp_learn *learn, struct cp_policy *policy, bool page,
+		  struct learn_setting *settings);
+/* Is page, so set, better than the other mode, so set, wherever that is known? Adds a
+ * note on how they compare. mode: its name. */
+bool learn_page_pays(struct cp_learn *learn, const struct learn_setting *other,
+		     const struct learn_setting *page, const char *mode);
 
 /* pareto.c: marks the cells of one context. */
 void learn_pareto(const struct cp_objective *objective, struct cp_learn_cell *cells,

@@ -18,6 +18,7 @@ static const struct cp_objective presets[] = {
 	 .slo_p99_ns = NAN,
 	 .min_bw_frac = NAN},
 	{.name = "efficiency", .cpu = 1, .slo_p99_ns = NAN, .min_bw_frac = 0.5},
+	{.name = "delivered", .corunner = 1, .slo_p99_ns = NAN, .min_bw_frac = 0.9},
 };
 #define NR_PRESETS (sizeof(presets) / sizeof(presets[0]))
 
@@ -32,11 +33,6 @@ static int parse_name(const char *text, struct cp_objective *ret, struct cp_err 
 			return 0;
 		}
 	}
-	if (!strcmp(text, "delivered"))
-		return cp_err_set(
-			err, CP_EXIT_USAGE, EINVAL,
-			"objective 'delivered' is not available in this version; "
-			"expected throughput, balanced, efficiency or terms");
 	const char *near = cp_nearest_word(text, words);
 
 	if (near)
@@ -44,15 +40,15 @@ static int parse_name(const char *text, struct cp_objective *ret, struct cp_err 
 				  "unknown objective '%s'; expected '%s'", text, near);
 	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 			  "unknown objective '%s'; expected throughput, balanced, "
-			  "efficiency or terms such as elapsed=1,cpu=0.3",
+			  "efficiency, delivered or terms such as elapsed=1,cpu=0.3",
 			  text);
 }
 
 static int parse_term(const char *key, const char *value, struct cp_objective *obj,
 		      struct cp_err *err)
 {
-	static const char *const keys[] = {"elapsed", "cpu",	     "tail",
-					   "slo_p99", "min_bw_frac", NULL};
+	static const char *const keys[] = {"elapsed",	  "cpu",      "tail", "slo_p99",
+					   "min_bw_frac", "corunner", NULL};
 	double number = 0.0;
 	uint64_t ns;
 
@@ -67,8 +63,8 @@ static int parse_term(const char *key, const char *value, struct cp_objective *o
 		obj->slo_p99_ns = (double)ns;
 		return 0;
 	}
-	double *const terms[] = {&obj->elapsed, &obj->cpu, &obj->tail, NULL,
-				 &obj->min_bw_frac};
+	double *const terms[] = {&obj->elapsed, &obj->cpu,	   &obj->tail,
+				 NULL,		&obj->min_bw_frac, &obj->corunner};
 
 	for (size_t i = 0; keys[i]; i++) {
 		if (strcmp(key, keys[i]) != 0)
@@ -87,7 +83,36 @@ static int parse_term(const char *key, const char *value, struct cp_objective *o
 
 	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 			  "unknown objective term '%s'; expected %s", key,
-			  near ? near : "elapsed, cpu, tail, slo_p99 or min_bw_frac");
+			  near ? near
+			       : "elapsed, cpu, tail, corunner, slo_p99 or "
+				 "min_bw_frac");
+}
+
+/* Terms that each can be read, together. */
+static int check_terms(const char *text, const struct cp_objective *obj,
+		       struct cp_err *err)
+{
+	double times = obj->elapsed + obj->cpu + obj->tail;
+
+	if (times + obj->corunner <= 0.0)
+		return cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"objective '%s' weighs nothing; expected elapsed, cpu, tail "
+			"or corunner above 0",
+			text);
+	if (times > 0.0 && obj->corunner > 0.0)
+		return cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"objective '%s' adds corunner, which is a ratio, to times a "
+			"byte; expected corunner alone, or elapsed, cpu and tail",
+			text);
+	if (obj->tail > 0.0 && isnan(obj->slo_p99_ns))
+		return cp_err_set(
+			err, CP_EXIT_USAGE, EINVAL,
+			"objective '%s' has a tail term without a bound; expected "
+			"slo_p99=TIME",
+			text);
+	return 0;
 }
 
 int cp_objective_parse(const char *text, struct cp_objective *ret, struct cp_err *err)
@@ -115,20 +140,16 @@ int cp_objective_parse(const char *text, struct cp_objective *ret, struct cp_err
 		if (rc)
 			return rc;
 	}
-	if (obj.elapsed + obj.cpu + obj.tail <= 0.0)
-		return cp_err_set(
-			err, CP_EXIT_USAGE, EINVAL,
-			"objective '%s' weighs nothing; expected elapsed, cpu or "
-			"tail above 0",
-			text);
-	if (obj.tail > 0.0 && isnan(obj.slo_p99_ns))
-		return cp_err_set(
-			err, CP_EXIT_USAGE, EINVAL,
-			"objective '%s' has a tail term without a bound; expected "
-			"slo_p99=TIME",
-			text);
-	*ret = obj;
-	return 0;
+	int rc = check_terms(text, &obj, err);
+
+	if (!rc)
+		*ret = obj;
+	return rc;
+}
+
+bool cp_objective_needs_corunner(const struct cp_objective *objective)
+{
+	return objective->corunner > 0.0;
 }
 
 void cp_objective_words(const struct cp_objective *objective, char *buf, size_t size)
@@ -145,6 +166,10 @@ void cp_objective_words(const struct cp_objective *objective, char *buf, size_t 
 	else if (objective->cpu > 0.0)
 		snprintf(part[0], sizeof(part[0]),
 			 "only CPU time counts, elapsed time is free");
+	else if (objective->corunner > 0.0)
+		snprintf(part[0], sizeof(part[0]),
+			 "only the work counts that a co-runner gets done beside the "
+			 "I/O, as a share of what it does alone");
 	if (!isnan(objective->slo_p99_ns))
 		cp_time_format((uint64_t)objective->slo_p99_ns, slo, sizeof(slo));
 	if (objective->tail > 0.0)
@@ -161,7 +186,8 @@ void cp_objective_words(const struct cp_objective *objective, char *buf, size_t 
 }
 
 double cp_objective_cost(const struct cp_objective *objective, double ns_per_byte,
-			 double cpu_ns_per_byte, double p99_ns, double bytes)
+			 double cpu_ns_per_byte, double p99_ns, double slowdown,
+			 double bytes)
 {
 	double cost = 0.0;
 
@@ -173,5 +199,7 @@ double cp_objective_cost(const struct cp_objective *objective, double ns_per_byt
 	if (objective->tail > 0.0 && !isnan(objective->slo_p99_ns))
 		cost += objective->tail * fmax(0.0, p99_ns - objective->slo_p99_ns) /
 			bytes;
+	if (objective->corunner > 0.0)
+		cost += objective->corunner * slowdown;
 	return cost;
 }

@@ -8,15 +8,8 @@
 
 #include "policies/learn_priv.h"
 
-static void row_free(struct learn_row *row)
+void learn_row_forget(struct learn_row *row)
 {
-	for (unsigned i = 0; i < row->nr_curves; i++) {
-		free(row->curves[i].cells);
-		free(row->curves[i].loo);
-		free(row->curves[i].mean);
-		free(row->curves[i].var);
-	}
-	free(row->curves);
 	free(row->grid);
 	free(row->mean);
 	free(row->var);
@@ -28,6 +21,24 @@ static void row_free(struct learn_row *row)
 	free(row->sure);
 	free(row->incumbent);
 	free(row->choice);
+	row->grid = NULL;
+	row->mean = row->var = row->dof = row->ln_elapsed = row->ln_p99 = NULL;
+	row->excluded = row->beyond = NULL;
+	row->sure = NULL;
+	row->incumbent = row->choice = NULL;
+	row->nr_grid = 0;
+}
+
+static void row_free(struct learn_row *row)
+{
+	for (unsigned i = 0; i < row->nr_curves; i++) {
+		free(row->curves[i].cells);
+		free(row->curves[i].loo);
+		free(row->curves[i].mean);
+		free(row->curves[i].var);
+	}
+	free(row->curves);
+	learn_row_forget(row);
 }
 
 void learn_rows_free(struct cp_learn *learn)
@@ -124,20 +135,22 @@ static bool same_table(const struct cp_context *a, const struct cp_context *b)
 static int check_conflict(const struct cp_context *a, const struct cp_context *b,
 			  struct cp_err *err)
 {
-	const struct {
-		const char *what, *a, *b;
-	} pairs[] = {{"rw", a->rw, b->rw},
-		     {"media", a->media, b->media},
-		     {"corunner", a->corunner, b->corunner}};
+	static const char *const names[] = {"rw",      "media",	   "corunner",
+					    "rw_page", "resident", "handler"};
+	char mine[CP_SPEC_TEXT_MAX], other[CP_SPEC_TEXT_MAX];
 
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		if (strcmp(pairs[i].a, pairs[i].b) != 0)
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct cp_field *field = cp_field_find(cp_context_fields, names[i]);
+
+		cp_field_format(field, a, false, mine, sizeof(mine));
+		cp_field_format(field, b, false, other, sizeof(other));
+		if (strcmp(mine, other) != 0)
 			return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
 					  "records hold %s '%s' and '%s', which a policy "
 					  "cannot tell apart; expected one of them, as "
 					  "with learn --filter %s=%s",
-					  pairs[i].what, pairs[i].a, pairs[i].b,
-					  pairs[i].what, pairs[i].b);
+					  names[i], mine, other, names[i], other);
+	}
 	return 0;
 }
 

@@ -26,12 +26,15 @@
 #define HUBER	     1.345
 #define HUBER_ROUNDS 6
 
+double learn_cost(const struct cp_objective *objective, const double *ns, double bytes)
+{
+	return cp_objective_cost(objective, ns[PART_ELAPSED], ns[PART_CPU], ns[PART_P99],
+				 ns[PART_SLOWDOWN], bytes);
+}
+
 double learn_ln_cost(const struct cp_objective *objective, const double *ns, double bytes)
 {
-	double cost = cp_objective_cost(objective, ns[PART_ELAPSED], ns[PART_CPU],
-					ns[PART_P99], bytes);
-
-	return log(fmax(cost, 1e-9));
+	return log(fmax(learn_cost(objective, ns, bytes), 1e-9));
 }
 
 /* Huber's location: the mean, with far values pulled in. sd 0 = plain mean. */

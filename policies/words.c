@@ -198,20 +198,24 @@ static void put_device(FILE *out, const struct cp_policy *policy)
 	const struct cp_device *device = &policy->device;
 
 	fprintf(out, "one setting for a driver: queue_mode %s", device->queue_mode);
-	if (strcmp(device->queue_mode, "bio") != 0)
+	bool bio = !strcmp(device->queue_mode, "bio");
+	bool offload = device->dma_thresh_read || device->dma_thresh_write;
+
+	if (!strcmp(device->queue_mode, "page"))
+		fputs(", 4k pages without a request, so nothing is merged", out);
+	if (!bio && (offload || !strcmp(device->queue_mode, "mq")))
 		fprintf(out,
 			", queue_depth %u, q_per_node %u (no more than the CPUs of a "
 			"node take effect), completion %s; ",
 			device->queue_depth, device->q_per_node, device->completion);
-	else if (device->dma_thresh_read || device->dma_thresh_write)
+	else if (offload)
 		fprintf(out,
 			", every copy by the CPU; for whoever turns mq on: "
 			"queue_depth %u, q_per_node %u, ",
 			device->queue_depth, device->q_per_node);
 	else
 		fputs(", every copy by the CPU", out);
-	if (strcmp(device->queue_mode, "bio") != 0 || device->dma_thresh_read ||
-	    device->dma_thresh_write) {
+	if (!strcmp(device->queue_mode, "mq") || offload) {
 		put_thresh(out, "reads", device->dma_thresh_read);
 		put_thresh(out, ", writes", device->dma_thresh_write);
 	}
@@ -222,7 +226,7 @@ static void put_device(FILE *out, const struct cp_policy *policy)
 	else if (policy->samples)
 		fputs("; what it costs against the full rules was not measured", out);
 	fputc('\n', out);
-	if (strcmp(device->queue_mode, "mq") != 0 && cp_policy_has_dma(policy))
+	if (bio && cp_policy_has_dma(policy))
 		fprintf(out,
 			"the rules for DMA take effect only with queue_mode=mq; in %s "
 			"the CPU copies\n",
@@ -245,6 +249,11 @@ static void put_origin(FILE *out, const struct cp_policy *policy)
 		}
 		fputc('\n', out);
 	}
+	if (strcmp(policy->driver, "fio") != 0)
+		fprintf(out,
+			"of I/Os that driver %s made; it says nothing of fio's, nor of "
+			"another program's\n",
+			policy->driver);
 	if (!*policy->fingerprint)
 		fputs("fits any host (no fingerprint)\n", out);
 }

@@ -100,9 +100,9 @@ static json_t *learned_json(const struct cp_policy *policy)
 
 	for (unsigned i = 0; i < policy->nr_from; i++)
 		json_array_append_new(from, json_string(policy->from[i]));
-	return json_pack("{s:o, s:s, s:s, s:I}", "from", from, "host", policy->host,
+	return json_pack("{s:o, s:s, s:s, s:I, s:s}", "from", from, "host", policy->host,
 			 "fingerprint", policy->fingerprint, "samples",
-			 (json_int_t)policy->samples);
+			 (json_int_t)policy->samples, "driver", policy->driver);
 }
 
 static json_t *objective_json(const struct cp_objective *objective)
@@ -110,9 +110,10 @@ static json_t *objective_json(const struct cp_objective *objective)
 	char words[512];
 
 	cp_objective_words(objective, words, sizeof(words));
-	return json_pack("{s:s, s:f, s:f, s:f, s:o, s:o, s:s}", "name", objective->name,
-			 "elapsed", objective->elapsed, "cpu", objective->cpu, "tail",
-			 objective->tail, "slo_p99_ns", number(objective->slo_p99_ns),
+	return json_pack("{s:s, s:f, s:f, s:f, s:f, s:o, s:o, s:s}", "name",
+			 objective->name, "elapsed", objective->elapsed, "cpu",
+			 objective->cpu, "tail", objective->tail, "corunner",
+			 objective->corunner, "slo_p99_ns", number(objective->slo_p99_ns),
 			 "min_bw_frac", number(objective->min_bw_frac), "words", words);
 }
 
@@ -148,7 +149,7 @@ bool cp_policy_needs_mq(const struct cp_policy *policy,
 			const struct cp_policy_answer *answer)
 {
 	return answer->rule && !strcmp(answer->act.path, "dma") &&
-	       strcmp(policy->device.queue_mode, "mq") != 0;
+	       !strcmp(policy->device.queue_mode, "bio");
 }
 
 /* Why the answer is not simply a decided one of the device: null, or words. */
@@ -174,12 +175,14 @@ static json_t *arm_json(const struct cp_policy *policy,
 	const struct cp_device *device = &policy->device;
 	bool dma = !strcmp(answer->act.path, "dma");
 	const char *mode = !answer->rule ? policy->fallback.queue_mode
-			   : dma	 ? "mq"
-					 : device->queue_mode;
+			   : dma && cp_policy_needs_mq(policy, answer)
+				   ? "mq"
+				   : device->queue_mode;
 	const char *engine = !dma				? "none"
 			     : !strcmp(policy->dma, "software") ? "sw"
 								: "auto";
-	bool mq = !strcmp(mode, "mq");
+	/* a page that the CPU copies needs no queue */
+	bool queues = !strcmp(mode, "mq") || (!strcmp(mode, "page") && dma);
 	json_t *obj =
 		json_pack("{s:s, s:s, s:s, s:s}", "name", answer->act.name, "queue_mode",
 			  mode, "path", answer->act.path, "dma", engine);
@@ -189,7 +192,7 @@ static json_t *arm_json(const struct cp_policy *policy,
 	if (*answer->act.copy)
 		json_object_set_new(obj, "copy", json_string(answer->act.copy));
 	json_object_set_new(obj, "completion",
-			    json_string(!mq ? "sync"
+			    json_string(!queues ? "sync"
 					: strcmp(device->completion, "sync") != 0
 						? device->completion
 						: "poll"));
@@ -198,7 +201,7 @@ static json_t *arm_json(const struct cp_policy *policy,
 		json_object_set_new(obj, "fence", json_string(device->fence));
 		json_object_set_new(obj, "persist", json_string(device->persist));
 	}
-	if (mq) {
+	if (queues) {
 		json_object_set_new(
 			obj, "queue_depth",
 			json_integer(device->queue_depth ? device->queue_depth : 128));

@@ -118,12 +118,14 @@ void cp_report_cells_table(const struct cp_report *report, struct cp_report_tabl
 		"kernel",     "host",	  "media",    "attr",	  "layer",    "numa",
 		"misaligned", "corunner", "persist",  "DMA",	  "N",	      "MB/s",
 		"interval",   "CPU %",	  "interval", "submit %", "engine %", "p50 us",
-		"p99 us",     "J ns/B",	  "is"};
+		"p99 us",     "J",	  "is"};
 
 	cp_report_table_init(
 		table, "cells",
 		"All cells: medians of N samples, MB = 10^6 bytes, CPU % of "
-		"one CPU, latency from submission to completion. kernel: what the CPU "
+		"one CPU, latency from submission to completion. J: ns a byte, or the "
+		"co-runner's slowdown where the objective weighs that. kernel: what the "
+		"CPU "
 		"copied with, \"a; b\" where samples differ. media, attr: with their "
 		"provenance. front: no other arm of the same context (of writes: and "
 		"persist) has more bandwidth for less CPU time a byte. \"policy (A as "

@@ -180,7 +180,12 @@ void cp_report_judge_finish(struct cp_report *report)
 		cp_learn_counts(report->learn, &counts);
 		if (!counts.used)
 			note_once(report,
-				  &(struct cp_err){.msg = "no sample moved data"});
+				  counts.unusable
+					  ? &(struct cp_err){.msg = "no sample has the "
+								    "figures that the "
+								    "objective weighs"}
+					  : &(struct cp_err){.msg = "no sample moved "
+								    "data"});
 	}
 	if (report->learn && counts.used) {
 		struct cp_err why = {0};

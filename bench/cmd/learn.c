@@ -257,14 +257,16 @@ static int print_json(const struct learn_run *run, const struct cp_policy *polic
 	mean = isnan(regret->mean_pct) ? json_null() : json_real(regret->mean_pct);
 	worst = isnan(regret->worst_pct) ? json_null() : json_real(regret->worst_pct);
 	json_t *doc = json_pack(
-		"{s:i, s:i, s:{s:I, s:I, s:I, s:I, s:I}, s:{s:i, s:i, s:o, s:o}, s:o, "
+		"{s:i, s:i, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:i, s:i, s:o, s:o}, "
+		"s:o, "
 		"s:o, "
 		"s:o}",
 		"decided", (int)intervals(policy, true), "undecided",
 		(int)intervals(policy, false), "records", "used", (json_int_t)counts.used,
 		"failed", (json_int_t)counts.failed, "verified",
 		(json_int_t)counts.verified, "modelled", (json_int_t)counts.modelled,
-		"unusable", (json_int_t)counts.unusable, "measured_regret", "contexts",
+		"page_off", (json_int_t)counts.page_off, "unusable",
+		(json_int_t)counts.unusable, "measured_regret", "contexts",
 		(int)regret->contexts, "unknown", (int)regret->unknown, "mean_pct", mean,
 		"worst_pct", worst, "notes", notes, "pareto",
 		cp_pareto_json(&policy->objective, cells, nr), "policy",
@@ -298,6 +300,11 @@ static void summary(const struct learn_run *run, const struct cp_policy *policy,
 	if (counts.modelled)
 		fprintf(stderr, ", %" PRIu64 " modelled ones (null) left out",
 			counts.modelled);
+	if (counts.page_off)
+		fprintf(stderr,
+			", %" PRIu64 " of queue_mode page left out, whose pages went by "
+			"bio",
+			counts.page_off);
 	if (counts.unusable)
 		fprintf(stderr,
 			", %" PRIu64 " without a metric the objective needs left out",
@@ -455,9 +462,10 @@ const struct cp_verb cp_verb_learn = {
 		"do and which a DMA engine. The policy goes to stdout, or to FILE; a\n"
 		"summary in words goes to stderr.\n\n"
 		"  -o, --output FILE      write the policy here, whole or not at all\n"
-		"      --objective WHAT   throughput, balanced, efficiency, or terms:\n"
-		"                         elapsed=1,cpu=0.3,min_bw_frac=0.8,tail=1,\n"
-		"                         slo_p99=200us; default: the workload's, where\n"
+		"      --objective WHAT   throughput, balanced, efficiency, delivered,\n"
+		"                         or terms: elapsed=1,cpu=0.3,tail=1,\n"
+		"                         slo_p99=200us,min_bw_frac=0.8; default: the "
+		"workload's, where\n"
 		"                         all runs have the same, else balanced\n"
 		"      --filter KEY=VALUE only records with that value, as in run\n"
 		"      --json             one JSON document on stdout\n\n"

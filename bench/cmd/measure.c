@@ -40,6 +40,8 @@ static int load_config(struct cp_measure *measure, const struct cp_topo *topo,
 		snprintf(plan->objective, sizeof(plan->objective), "%s",
 			 measure->objective);
 	ret = cp_plan_filter(plan, measure->filters, measure->nr_filters, err);
+	if (!ret)
+		ret = cp_plan_objective_check(plan, err);
 	if (ret)
 		return ret;
 	pin_to(plan, topo);

@@ -395,6 +395,13 @@ static int load_all(struct cp_load *load, struct cp_err *err)
 		cp_load_cells(load);
 	if (load->failed)
 		return cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "not enough memory");
+	const struct cp_yaml_node *objective = cp_yaml_get(root, "objective");
+	struct cp_err why = {0};
+
+	/* one that cannot be read was reported with its place */
+	if (objective && !cp_yaml_check(load->doc, &why) &&
+	    cp_plan_objective_check(load->plan, &why))
+		cp_load_problem(load, objective, &why);
 	return cp_yaml_check(load->doc, err);
 }
 

@@ -103,6 +103,9 @@ int cp_plan_filter(struct cp_plan *plan, const char *const *filters, size_t nr_f
 
 /* Fill order: each replicate round visits all cells once, in seeded random order. */
 int cp_plan_order(struct cp_plan *plan, struct cp_err *err);
+/* Can its objective be judged by what its cells measure? Error (exit 2): it weighs a
+ * co-runner, and no cell has one. cp_plan_load() has asked already. */
+int cp_plan_objective_check(const struct cp_plan *plan, struct cp_err *err);
 
 /* Expected duration of nr samples. */
 uint64_t cp_plan_time_ns(const struct cp_plan *plan, size_t nr_samples);

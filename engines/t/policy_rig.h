@@ -140,6 +140,17 @@ static inline void random_policy(struct cp_policy *policy)
 			 i ? "runs/r 1, #2" : "results/runs/r1");
 	policy->samples = rng(1000);
 	policy->objective.cpu = rng(100) / 3.0;
+	if (!rng(3)) {
+		policy->objective.elapsed = policy->objective.cpu = 0.0;
+		policy->objective.corunner = 0.1 + rng(100) / 3.0;
+	}
+	snprintf(policy->driver, CP_WORD_MAX, "%s",
+		 rng(2)	  ? "fio"
+		 : rng(2) ? "swap"
+			  : "exec");
+	snprintf(policy->device.queue_mode, CP_WORD_MAX, "%s", rng(2) ? "page" : "mq");
+	snprintf(policy->device.completion, CP_WORD_MAX, "%s",
+		 rng(2) ? "hybrid" : "sync");
 	policy->objective.slo_p99_ns = rng(2) ? (double)NAN : (double)rng(1000000);
 	policy->objective.min_bw_frac = rng(2) ? NAN : 0.1 + rng(8) / 10.0;
 	policy->device.dma_thresh_read = rng(3) ? 0 : rng(1000) * 512ULL;

@@ -63,6 +63,11 @@ static void test_round_trip(void **state)
 			assert_string_equal(a.from[i], b.from[i]);
 		assert_true(a.samples == b.samples);
 		assert_true(same_double(a.objective.cpu, b.objective.cpu));
+		assert_true(same_double(a.objective.elapsed, b.objective.elapsed));
+		assert_true(same_double(a.objective.corunner, b.objective.corunner));
+		assert_string_equal(a.driver, b.driver);
+		assert_string_equal(a.device.queue_mode, b.device.queue_mode);
+		assert_string_equal(a.device.completion, b.device.completion);
 		assert_true(same_double(a.objective.slo_p99_ns, b.objective.slo_p99_ns));
 		assert_true(
 			same_double(a.objective.min_bw_frac, b.objective.min_bw_frac));
@@ -131,7 +136,10 @@ static const struct {
 	{HEAD "device: {dma_thresh: {read: 1000}}\n", ":3:29: ", "512"},
 	{HEAD "device: {persist: always}\n", ":3:19: ", "expected none, auto or require"},
 	{HEAD "default: {queue_mode: bio, path: dma}\n", ":3:34: ", "impossible"},
+	{HEAD "default: {queue_mode: bio, path: dma}\n", ":3:34: ", "mq or page"},
 	{HEAD "learned: {fingerprint: abc}\n", ":3:24: ", "fingerprint"},
+	{HEAD "learned: {driver: dd}\n", ":3:19: ", "fio, swap or exec"},
+	{HEAD "objective: {elapsed: 1, cpu: 0, corunner: 1}\n", ":3:43: ", "at 0"},
 	{HEAD "objective: {slo_p99: fast}\n", ":3:22: ", "slo_p99"},
 	{HEAD "undecided:\n  - when: {rw: read}\n    reason: boredom\n"
 	      "    sizes: [{upto: max, use: {path: cpu}}]\n",

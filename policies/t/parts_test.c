@@ -58,7 +58,10 @@ static void test_objective_errors(void **state)
 	static const char *const cases[][2] = {
 		{"balancd", "'balanced'"},
 		{"nothing", "throughput"},
-		{"delivered", "not available"},
+		{"delivred", "'delivered'"},
+		{"corunner=1,cpu=1", "ratio"},
+		{"corunner=1,tail=1,slo_p99=1ms", "ratio"},
+		{"min_bw_frac=0.9", "corunner above 0"},
 		{"cpu=-1", "cpu"},
 		{"cpu=nan", "cpu"},
 		{"elapsd=1", "elapsed"},
@@ -91,11 +94,15 @@ static void test_cost(void **state)
 					 .min_bw_frac = NAN};
 	const struct cp_objective plain = {
 		.elapsed = 1, .slo_p99_ns = NAN, .min_bw_frac = NAN};
+	const struct cp_objective beside = {
+		.corunner = 2, .slo_p99_ns = NAN, .min_bw_frac = 0.9};
 
 	(void)state;
-	assert_true(near(cp_objective_cost(&obj, 3, 4, 150, 50), 3 + 2 + 2));
-	assert_true(near(cp_objective_cost(&obj, 3, 4, 50, 50), 3 + 2));
-	assert_true(near(cp_objective_cost(&plain, 3, NAN, NAN, 50), 3));
+	assert_true(near(cp_objective_cost(&obj, 3, 4, 150, NAN, 50), 3 + 2 + 2));
+	assert_true(near(cp_objective_cost(&obj, 3, 4, 50, NAN, 50), 3 + 2));
+	assert_true(near(cp_objective_cost(&plain, 3, NAN, NAN, NAN, 50), 3));
+	assert_true(near(cp_objective_cost(&beside, NAN, NAN, NAN, 1.5, 50), 3));
+	assert_true(isnan(cp_objective_cost(&beside, 3, 4, 5, NAN, 50)));
 }
 
 /* Description: a set-up cost and a bandwidth are recovered from exact times. */
@@ -174,8 +181,9 @@ static void test_flip(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++)
-		cells[i].cost = cp_objective_cost(&obj, cells[i].ns_per_byte,
-						  cells[i].cpu_ns_per_byte, NAN, 1.0);
+		cells[i].cost =
+			cp_objective_cost(&obj, cells[i].ns_per_byte,
+					  cells[i].cpu_ns_per_byte, NAN, NAN, 1.0);
 	assert_int_equal(cp_pareto_flip(&obj, cells, 3, &flip), 0);
 	assert_ptr_equal(flip.best, &cells[0]);
 	assert_ptr_equal(flip.below, &cells[2]);

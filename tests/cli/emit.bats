@@ -148,3 +148,22 @@ settings() {
 	run "$copypath" explain "$policy"
 	[[ $output == *"what it costs against the full rules was not measured"* ]]
 }
+
+# Description: the fio section of a page policy is the synchronous plug-in in page; with DMA
+# it has the channel and how completions are found, hybrid included.
+@test "emit: queue_mode page" {
+	write page '{read: never, write: never}' none
+	run settings fio
+	[[ $output == *copypath-sync.so*"queue_mode=page"*"dma=none"* ]]
+	[[ $output != *completion=* ]]
+	write page '{read: 64k, write: never}' software
+	sed -i 's/completion: poll/completion: hybrid/' "$policy"
+	run settings fio
+	[[ $output == *copypath-sync.so*"queue_mode=page"*"dma=sw"*"completion=hybrid"*"q_per_node=8"* ]]
+	run "$copypath" emit "$policy" --for modprobe
+	[ "$status" -eq 0 ]
+	[[ $output == *"# warning: not expressed: queue_mode page"*"options cp_pmem queue_mode=0 "* ]]
+	write page '{read: 64k, write: never}' modelled
+	run "$copypath" emit "$policy" --for fio
+	[ "$status" -eq 2 ]
+}

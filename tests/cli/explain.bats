@@ -127,7 +127,7 @@ setup() {
 	[[ $output == *"expected numjobs"* ]]
 	run "$copypath" explain "$policy" --at rw=read,bs=4k,persist=auto
 	[ "$status" -eq 2 ]
-	[[ $output == *"unknown --at key 'persist'; expected rw, bs,"*" attr, media,"*" or misalign_far"* ]]
+	[[ $output == *"unknown --at key 'persist'; expected rw, bs,"*" attr, media,"*" or handler"* ]]
 	run "$copypath" explain "$policy" --at rw=read,bs=4k,misalign_near=8,misalign_near=0
 	[ "$status" -eq 2 ]
 	[[ $output == *"--at has 'misalign_near' twice; expected it once"* ]]

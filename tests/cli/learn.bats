@@ -274,8 +274,87 @@ asked() {
 	run "$copypath" learn "$dir/run-balanced" -o "$dir/p.yaml"
 	[[ $output != *"asks for it"* && $output != *"ask for"* ]]
 	# one that cannot be used is none
-	sed -i 's/"objective": "throughput"/"objective": "delivered"/' "$dir/run-throughput/manifest.json"
+	sed -i 's/"objective": "throughput"/"objective": "later"/' "$dir/run-throughput/manifest.json"
 	run "$copypath" learn "$dir/run-throughput" -o "$dir/p.yaml"
 	[ "$status" -eq 0 ]
 	grep -q 'name: balanced' "$dir/p.yaml"
+}
+
+# beside SHARE_CPU SHARE_DMA: the records above with a co-runner, which gets that share of
+# its work alone done beside each arm; DMA has 0.95 of the CPU's bandwidth.
+beside() {
+	records 500 500 | awk -v cpu="$1" -v dma="$2" '{
+		share = /"name":"cpu"/ ? cpu : dma
+		match($0, /"bytes":[0-9]+/); bytes = substr($0, RSTART + 8, RLENGTH - 8)
+		sub(/"elapsed_ns":[0-9]+/, sprintf("\"elapsed_ns\":%d", bytes / (/"name":"cpu"/ ? 10 : 9.5)))
+		sub(/"media":"anon"/, "&,\"corunner\":\"compute\"")
+		sub(/"cpu_ns":[0-9]+/, sprintf("&,\"corunner_ops_per_s\":%d,\"corunner_alone_ops_per_s\":%d", share * (1000000 + NR), 1000000 + NR))
+		print }'
+}
+
+# Description: delivered takes the arm that leaves the co-runner most within 0.9 of the best
+# bandwidth; the policy, its words and its JSON say what was weighed.
+@test "learn: work delivered beside the I/O" {
+	beside 0.3 0.7 >"$dir/r.jsonl"
+	run "$copypath" learn "$dir/r.jsonl" --objective delivered -o "$dir/p.yaml"
+	[ "$status" -eq 0 ]
+	[[ $output == *"only the work counts that a co-runner gets done"*"at least 90 % of the best bandwidth is kept"* ]]
+	grep -q 'objective: {name: delivered, elapsed: 0, cpu: 0, tail: 0, corunner: 1, slo_p99: null, min_bw_frac: 0.9}' "$dir/p.yaml"
+	run "$copypath" explain "$dir/p.yaml" --at rw=read,bs=64k
+	[[ $output == *"DMA (offload); decided"* ]]
+	"$copypath" explain "$dir/p.yaml" --json | grep -q '"corunner": *1'
+	run "$copypath" learn "$dir/r.jsonl" --objective corunner=1,min_bw_frac=0.97 -o "$dir/p.yaml"
+	run "$copypath" explain "$dir/p.yaml" --at rw=read,bs=64k
+	[[ $output == *"CPU copy memcpy (cpu); decided"* ]]
+}
+
+# Description: without a co-runner in the records there is nothing to judge: exit 3, and what
+# to measure; a run is refused before it measures anything.
+@test "learn: delivered without a co-runner" {
+	records 500 500 >"$dir/r.jsonl"
+	run "$copypath" learn "$dir/r.jsonl" --objective delivered -o "$dir/p.yaml"
+	[ "$status" -eq 3 ]
+	[[ $output == *"no sample has what it did alone and beside the I/O; expected records of a workload with run: {corunner: compute}"* ]]
+	[ ! -e "$dir/p.yaml" ]
+	run "$copypath" tune configs/workloads/quick.yaml --objective delivered -o "$dir/run"
+	[ "$status" -eq 2 ]
+	[[ $output == *"expected run: {corunner: compute}, or another objective"* ]]
+	[ ! -e "$dir/run" ]
+}
+
+# Description: pages are weighed against bio as a mode of the device, and the file reads back.
+@test "learn: queue_mode page" {
+	records 20000 500 | sed 's/"name":"cpu","queue_mode":"mq"/"name":"cpu","queue_mode":"bio"/
+		s/"name":"offload","queue_mode":"mq","path":"dma","copy":"","dma":"sw"/"name":"pages","queue_mode":"page","path":"cpu","copy":"memcpy","dma":"none"/' >"$dir/r.jsonl"
+	run "$copypath" learn "$dir/r.jsonl" -o "$dir/p.yaml"
+	[[ $output == *"less than bio over the same I/Os; the device and its rules are page's"* ]]
+	grep -q '^device: {queue_mode: page, .*completion: sync' "$dir/p.yaml"
+	run "$copypath" explain "$dir/p.yaml"
+	[ "$status" -eq 0 ]
+	[[ $output == *"queue_mode page, 4k pages without a request, so nothing is merged, every copy by the CPU"* ]]
+	[[ $("$copypath" explain "$dir/p.yaml" --at - --json <<<'{"rw":"read","bs":65536}') == *'"queue_mode":"page","path":"cpu"'*'"completion":"sync"'* ]]
+	sed 's/"media":"anon"/&,"rw_page":0/' "$dir/r.jsonl" >"$dir/off.jsonl"
+	run "$copypath" learn "$dir/off.jsonl" -o "$dir/p.yaml"
+	[[ $output == *", 12 of queue_mode page left out, whose pages went by bio"* ]]
+	grep -q '^device: {queue_mode: bio' "$dir/p.yaml"
+}
+
+# Description: records of two drivers are refused with the filter that parts them; a policy
+# of another driver than fio says so wherever it is shown.
+@test "learn: drivers apart" {
+	records 500 20000 >"$dir/fio.jsonl"
+	sed 's/"media":"anon"/&,"driver":"exec"/' "$dir/fio.jsonl" >"$dir/exec.jsonl"
+	cat "$dir/fio.jsonl" "$dir/exec.jsonl" >"$dir/both.jsonl"
+	run "$copypath" learn "$dir/both.jsonl"
+	[ "$status" -eq 4 ]
+	[[ $output == *"mix driver 'fio' and 'exec'"*"learn --filter driver=exec"* ]]
+	"$copypath" learn "$dir/both.jsonl" --filter driver=fio 2>/dev/null >"$dir/a.yaml"
+	[ "$(grep -c driver "$dir/a.yaml")" -eq 0 ]
+	"$copypath" learn "$dir/both.jsonl" --filter driver=exec 2>/dev/null >"$dir/b.yaml"
+	grep -q 'samples: 24, driver: exec}' "$dir/b.yaml"
+	run "$copypath" explain "$dir/b.yaml"
+	[[ $output == *"of I/Os that driver exec made"* ]]
+	"$copypath" explain "$dir/b.yaml" --json | grep -q '"driver": *"exec"'
+	run "$copypath" emit "$dir/b.yaml" --for modprobe
+	[[ $output == *"# warning: learned of the I/Os of driver exec"* ]]
 }
