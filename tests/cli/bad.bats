@@ -15,14 +15,14 @@ setup() {
 		nr=$((nr + 1))
 		{
 			code=0
-			"$copypath" run "$config" -o "$BATS_TEST_TMPDIR/run" \
+			"$copypath" run "$config" -o "$BATS_TEST_TMPDIR/run.$name" \
 				>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || code=$?
 			printf 'exit %d\n' "$code"
 			cat "$BATS_TEST_TMPDIR/err"
 		} >"$BATS_TEST_TMPDIR/got"
 		diff -u "$name.expected" "$BATS_TEST_TMPDIR/got" || failed=1
 		[ ! -s "$BATS_TEST_TMPDIR/out" ] || failed=1
-		[ ! -e "$BATS_TEST_TMPDIR/run" ] || failed=1
+		[ ! -e "$BATS_TEST_TMPDIR/run.$name" ] || failed=1
 	done
 	echo "checked $nr workloads"
 	[ "$nr" -gt 60 ]
