@@ -259,8 +259,7 @@ void cp_report_text(const struct cp_report *report, FILE *out)
 	if (!before)
 		fputs("\nno sample that moved data\n", out);
 	if (swap)
-		fputs("\nFaults of driver swap are no I/Os of a given load: "
-		      "see Swap.\n",
+		fputs("\nFaults of driver swap are none of these: they stand apart.\n",
 		      out);
 	if (apart)
 		fputs("\nMisaligned buffers: tables/misalign.csv of the report.\n", out);
