@@ -72,14 +72,20 @@ static const struct cp_report_cell *fastest_sync(const struct cp_report *report,
 }
 
 static void add_ratio(struct cp_report_table *table, const struct cp_report_cell *cell,
-		      const struct cp_report_cell *base, enum cp_report_value value)
+		      const struct cp_report_cell *base, enum cp_report_value value,
+		      bool interval)
 {
-	if (base == cell)
+	struct cp_report_ratio ratio = {NAN, NAN, NAN};
+
+	if (base == cell) {
 		cp_report_table_add(table, "1");
-	else if (base)
-		cp_report_add_ratio(table, cp_report_ratio(cell, base, value));
-	else
-		cp_report_table_add(table, "-");
+	} else {
+		if (base)
+			ratio = cp_report_ratio(cell, base, value);
+		if (!interval)
+			ratio.low = NAN;
+		cp_report_add_ratio(table, ratio);
+	}
 }
 
 static void add_row(const struct cp_report *report, struct cp_report_table *table,
@@ -99,16 +105,18 @@ static void add_row(const struct cp_report *report, struct cp_report_table *tabl
 	cp_report_table_add(table, "%u", cell->n);
 	cp_report_add_stat(table, &values[VALUE_P50], 1000);
 	cp_report_add_median(table, &values[VALUE_P99], 1000);
-	cp_report_add_stat(table, &values[VALUE_IOPS], 1);
+	cp_report_add_median(table, &values[VALUE_IOPS], 1);
 	cp_report_add_stat(table, &values[VALUE_IO_SUBMIT], 1000);
 	cp_report_add_median(table, &values[VALUE_CPU_SUBMIT], 1);
 	cp_report_add_median(table, &values[VALUE_IO_ENGINE], 1000);
 	cp_report_add_median(table, &values[VALUE_IO_CPU], 1000);
-	add_ratio(table, cell, poll, VALUE_P50);
-	add_ratio(table, cell, poll, VALUE_P99);
-	add_ratio(table, cell, poll, VALUE_IOPS);
-	add_ratio(table, cell, poll, VALUE_IO_SUBMIT);
-	add_ratio(table, cell, poll, VALUE_IO_CPU);
+	/* what differs in more, and in provenance, is no ratio of completions */
+	if (!strcmp(arm->arm.completion, "sync"))
+		poll = NULL;
+	add_ratio(table, cell, poll, VALUE_P50, true);
+	add_ratio(table, cell, poll, VALUE_IO_SUBMIT, true);
+	add_ratio(table, cell, poll, VALUE_IOPS, false);
+	add_ratio(table, cell, poll, VALUE_IO_CPU, false);
 }
 
 /* Calls put() for each group of two or more. */
@@ -166,13 +174,14 @@ static void table_context(void *ctx, const struct cp_report_cell *cells, size_t 
 void cp_report_completion_table(const struct cp_report *report,
 				struct cp_report_table *table)
 {
-	static const char *const header[] = {
-		"rw",	     "bs",	     "jobs",	 "iodepth",   "on",
-		"beside",    "completion",   "arm",	 "queue",     "DMA is",
-		"N",	     "p50 us",	     "interval", "p99 us",    "IOPS",
-		"interval",  "submit us/IO", "interval", "submit %",  "engine us/IO",
-		"CPU us/IO", "p50/poll",     "p99/poll", "IOPS/poll", "submit/poll",
-		"CPU/poll"};
+	static const char *const header[] = {"rw",	     "bs",	  "jobs",
+					     "iodepth",	     "on",	  "beside",
+					     "completion",   "arm",	  "queue",
+					     "DMA is",	     "N",	  "p50 us",
+					     "interval",     "p99 us",	  "IOPS",
+					     "submit us/IO", "interval",  "submit %",
+					     "engine us/IO", "CPU us/IO", "p50/poll",
+					     "submit/poll",  "IOPS/poll", "CPU/poll"};
 	struct making making = {.report = report, .table = table};
 
 	cp_report_table_init(
@@ -185,8 +194,8 @@ void cp_report_completion_table(const struct cp_report *report,
 		"the arm that polls "
 		"(column beside), median of the ratios of samples of one round with "
 		"its interval. sync: the fastest synchronous arm of a queue mode in the "
-		"same context, which differs in more",
-		"lrrrllllllrrrrrrrrrrrrrrrr", header);
+		"same context, which differs in more, so it has no ratios",
+		"lrrrllllllrrrrrrrrrrrrrr", header);
 	table->fold = true;
 	cp_report_each_context(report, table_context, &making);
 }

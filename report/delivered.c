@@ -239,16 +239,17 @@ static void list_context(void *ctx, const struct cp_report_cell *cells, size_t n
 			 ". The intervals of %u other%s meet its own, so the order is "
 			 "not settled",
 			 judged.meets, judged.meets == 1 ? "" : "s");
-	cp_report_doc_item(making->doc,
-			   "%s: %s delivers most among those with at least %.1f of the "
-			   "best bandwidth: %s %s per second%s%s.",
-			   context_words(cells, words, sizeof(words)),
-			   making->report->arms[judged.most->arm].label,
-			   CP_REPORT_DELIVERED_BW,
-			   count_words(&values[judged_by(&judged)], count, sizeof(count)),
-			   judged.of_app ? "operations of the application"
-					 : "operations of the co-runner",
-			   share, meets);
+	cp_report_doc_item(
+		making->doc, "%s: %s delivers most%s: %s %s per second%s%s.",
+		context_words(cells, words, sizeof(words)),
+		making->report->arms[judged.most->arm].label,
+		isfinite(judged.best_bw)
+			? " among those with at least 0.9 of the best bandwidth"
+			: "",
+		count_words(&values[judged_by(&judged)], count, sizeof(count)),
+		judged.of_app ? "operations of the application"
+			      : "operations of the co-runner",
+		share, meets);
 }
 
 int cp_report_delivered_write(const struct cp_report_page *page,
@@ -316,9 +317,9 @@ static void text_context(void *ctx, const struct cp_report_cell *cells, size_t n
 			percent_words(&values[VALUE_CORUNNER_SHARE], text[2],
 				      sizeof(text[2])),
 			count_words(&values[VALUE_APP], text[3], sizeof(text[3])));
-		fprintf(making->out, "  is %s, media %s\n",
+		fprintf(making->out, "  is %s, media %s, DMA %s\n",
 			cp_report_text_arm(making->report, &cells[i], name, sizeof(name)),
-			cells[i].provenance.media);
+			cells[i].provenance.media, cells[i].provenance.dma);
 	}
 }
 

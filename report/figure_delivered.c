@@ -89,7 +89,7 @@ static void put_context(const struct cp_report *report,
 
 static void put_layout(const struct shown *shown, FILE *gp)
 {
-	double lo = shown->bw_low / 1.3, hi = shown->bw_high * 1.3;
+	double hi = shown->bw_high * 1.1, step = pow(10, floor(log10(hi)));
 	double room = fmax(shown->share_high - shown->share_low, 1) * 0.3;
 	double top = shown->share_high + room;
 	char size[24];
@@ -101,11 +101,13 @@ static void put_layout(const struct shown *shown, FILE *gp)
 		fprintf(gp, "SIZE[%zu] = '%s'\n", s + 1,
 			cp_size_format(shown->sizes[s], size, sizeof(size)));
 		fprintf(gp, "LEAST[%zu] = %g\n", s + 1,
-			isfinite(shown->least[s]) ? shown->least[s] : lo);
+			isfinite(shown->least[s]) ? shown->least[s] : 0);
 	}
-	fprintf(gp, "set xrange [%g:%g]\nset yrange [%g:%g]\n", lo, hi,
+	fprintf(gp, "set xrange [0:%g]\nXSTEP = %g\nset yrange [%g:%g]\n", hi,
+		hi / step > 5	? 2 * step
+		: hi / step > 2 ? step
+				: step / 2,
 		fmax(shown->share_low - room, 0), top);
-	cp_report_figure_tics(gp, 'x', lo, hi, 3);
 }
 
 static bool any_shown(const struct cp_report *report, const struct cp_report_panel *panel)

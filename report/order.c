@@ -98,6 +98,7 @@ static int compare_panels(const struct cp_report_cell *a, const struct cp_report
 	rc = rc ? rc : strcmp(a->provenance.attr, b->provenance.attr);
 	rc = rc ? rc : strcmp(x->layer, y->layer);
 	rc = rc ? rc : strcmp(x->numa, y->numa);
+	rc = rc ? rc : !!strcmp(x->corunner, "none") - !!strcmp(y->corunner, "none");
 	rc = rc ? rc : strcmp(x->corunner, y->corunner);
 	rc = rc ? rc : compare_u64(x->misalign_near, y->misalign_near);
 	rc = rc ? rc : compare_u64(x->misalign_far, y->misalign_far);

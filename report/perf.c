@@ -14,14 +14,23 @@ static const struct cp_report_counter *find(const struct cp_report_cell *cell,
 	return NULL;
 }
 
+/* In full, and four digits of what is below 1000. */
+static const char *number(double value, char *buf, size_t size)
+{
+	snprintf(buf, size, value < 1000 ? "%.4g" : "%.0f", value);
+	return buf;
+}
+
 /* Small counts matter: 0.003 page faults an I/O are not 0. */
 static void add_count(struct cp_report_table *table,
 		      const struct cp_report_counter *counter)
 {
 	const struct cp_report_stat *stat = &counter->stat;
+	char text[2][40];
 
 	if (stat->n)
-		cp_report_table_add(table, "%.4g", stat->median);
+		cp_report_table_add(table, "%s",
+				    number(stat->median, text[0], sizeof(text[0])));
 	else
 		cp_report_table_add(table, "-");
 	if (!stat->n && counter->unsupported)
@@ -31,7 +40,9 @@ static void add_count(struct cp_report_table *table,
 	else if (counter->unsupported)
 		cp_report_table_add(table, "not supported in %u", counter->unsupported);
 	else if (stat->n > 1)
-		cp_report_table_add(table, "%.4g to %.4g", stat->low, stat->high);
+		cp_report_table_add(table, "%s to %s",
+				    number(stat->low, text[0], sizeof(text[0])),
+				    number(stat->high, text[1], sizeof(text[1])));
 	else
 		cp_report_table_add(table, "%s", "");
 }

@@ -139,18 +139,25 @@ static const struct cp_report_cell *find_context(const struct cp_report *report,
 	return NULL;
 }
 
+static void put_head(const struct cp_context *context, FILE *out)
+{
+	char bs[24];
+
+	fprintf(out, "\n%s: %u task%s queuedepth=%u%s\n",
+		cp_size_format(context->bs, bs, sizeof(bs)), context->numjobs,
+		context->numjobs == 1 ? "" : "s", context->iodepth,
+		is_random(context) ? " random" : "");
+}
+
 static void put_block(const struct cp_report *report, const struct cp_report_cell *like,
 		      FILE *out)
 {
 	static const char *const dirs[] = {"Read: ", "Write:"};
 	const struct cp_report_cell *arms[2][2] = {{NULL}};
 	const struct cp_context *context = &like->context;
-	char bs[24], cpu[64], dma[64];
+	char cpu[64], dma[64];
+	bool headed = false;
 
-	fprintf(out, "\n%s: %u task%s queuedepth=%u%s\n",
-		cp_size_format(context->bs, bs, sizeof(bs)), context->numjobs,
-		context->numjobs == 1 ? "" : "s", context->iodepth,
-		is_random(context) ? " random" : "");
 	for (int d = 0; d < 2; d++) {
 		size_t nr;
 		const struct cp_report_cell *cells =
@@ -162,6 +169,9 @@ static void put_block(const struct cp_report *report, const struct cp_report_cel
 		arms[d][1] = cp_report_fastest(report, cells, nr, "dma");
 		if (!arms[d][0] && !arms[d][1])
 			continue;
+		if (!headed)
+			put_head(context, out);
+		headed = true;
 		figures(arms[d][0], cpu, sizeof(cpu));
 		figures(arms[d][1], dma, sizeof(dma));
 		fprintf(out, "CPU %s %-22s  DMA %s %s\n", dirs[d], cpu, dirs[d], dma);

@@ -21,6 +21,7 @@ static void add_row(const struct cp_report *report, struct cp_report_table *tabl
 	const struct cp_report_arm *arm = &report->arms[cell->arm];
 	const struct cp_report_stat *values = cell->values;
 	const struct cp_context *context = &cell->context;
+	struct cp_report_cell plain;
 	char bytes[24];
 
 	cp_report_table_add(table, "%s", context->rw);
@@ -28,7 +29,12 @@ static void add_row(const struct cp_report *report, struct cp_report_table *tabl
 	cp_report_table_add(table, "%s",
 			    cp_size_format(context->resident, bytes, sizeof(bytes)));
 	cp_report_table_add(table, "%s", context->handler);
-	cp_report_add_where(table, cell);
+	/* the columns before say what is of the driver */
+	plain = *cell;
+	snprintf(plain.context.driver, sizeof(plain.context.driver), "fio");
+	plain.context.resident = 0;
+	snprintf(plain.context.handler, sizeof(plain.context.handler), "beside");
+	cp_report_add_where(table, &plain);
 	cp_report_table_add(table, "%s", arm->arm.queue_mode);
 	cp_report_table_add(table, "%s", arm->arm.completion);
 	cp_report_table_add(table, "%s", arm->label);
@@ -139,14 +145,15 @@ static void list_context(void *ctx, const struct cp_report_cell *cells, size_t n
 			making->doc->ops->list(making->doc, true);
 		cp_report_doc_item(
 			making->doc,
-			"%s, %u thread%s%s: system time a fault with %s is %+.1f %% of "
-			"that with %s%s.",
+			"%s, %u thread%s%s: system time a fault with %s is %.1f %% %s "
+			"than "
+			"with %s%s.",
 			cells->context.rw, cells->context.numjobs,
 			cells->context.numjobs == 1 ? "" : "s",
 			cp_report_context_words(&cells->context, &cells->provenance,
 						where, sizeof(where)),
-			report->arms[cells[i].arm].label, 100 * (ratio.median - 1),
-			report->arms[mq->arm].label,
+			report->arms[cells[i].arm].label, 100 * fabs(ratio.median - 1),
+			ratio.median < 1 ? "less" : "more", report->arms[mq->arm].label,
 			isfinite(ratio.low) && ratio.low <= 1 && ratio.high >= 1
 				? " (its interval holds no change)"
 				: "");
