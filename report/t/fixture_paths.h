@@ -185,6 +185,7 @@ static inline void fixture_path_driver(struct cp_record *record,
 		m[CP_METRIC_APP] = (strcmp(path->queue_mode, "page") ? 41e3 : 44e3) *
 				   (path->corunner ? 0.7 : 1) * noise;
 		record->has_proof = false;
+		memset(&record->proof, 0, sizeof(record->proof));
 	}
 }
 
