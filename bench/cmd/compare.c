@@ -195,7 +195,8 @@ const struct cp_verb cp_verb_compare = {
 		 "  --sort cell|ratio   default: ratio, worst first\n"
 		 "  --filter key=value  only these cells (rw=read, bs=64k, name=ARM);\n"
 		 "                      repeat it: all must hold\n"
-		 "  --metric LIST       bw,iops,cpu,p50,p99,p999 or all\n"
+		 "  --metric LIST       bw,iops,cpu,p50,p99,p999,corunner,app,faults,... "
+		 "or all\n"
 		 "                      (default bw,cpu,p50,p99)\n\n"
 		 "Exit: 0, 2 usage, 4 data that cannot be read.\n",
 	.run = run,
