@@ -60,7 +60,10 @@ char *cp_report_panel_words(const struct cp_report *report,
 	const struct cp_context *context = &panel->like->context;
 	char load[64], offsets[64], words[160];
 
-	snprintf(buf, size, "%s, %s", context->rw,
+	/* first, as titles of figures are cut */
+	snprintf(buf, size, "%s%s%s, %s",
+		 strcmp(context->driver, "fio") ? context->driver : "",
+		 strcmp(context->driver, "fio") ? ": " : "", context->rw,
 		 cp_report_load_words(context, load, sizeof(load)));
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
 		const char *value = (const char *)context + more[i].offset;

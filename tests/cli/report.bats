@@ -507,8 +507,8 @@ manifest() {
 		[ "$(find "$out/figures" -name "delivered-*.$form" | wc -l)" -eq 1 ]
 	done
 	# faults are in no figure of bandwidth
-	run grep -l 'driver swap' "$out"/figures/bandwidth-*.gp "$out"/figures/cpu-*.gp
-	[ -z "$output" ]
+	run grep -cE "(Bandwidth by block size|CPU against bandwidth).*driver swap" "$out/report.md"
+	[ "$output" = 0 ]
 	run report "$dir/paths" --format text
 	[ "$(awk 'length > 72' <<<"$output" | wc -l)" -eq 0 ]
 	[[ $output == *"WARNING: "*" MB would then have gone by DMA"* ]]
