@@ -96,7 +96,8 @@ static int add_published(const struct cp_report_attrs *attrs,
 	const struct cp_context *context = &group->like->context;
 
 	/* it is of the block layer, whose pages are not misaligned */
-	if (context->misalign_near || context->misalign_far)
+	if (context->misalign_near || context->misalign_far ||
+	    strcmp(context->driver, "fio") != 0)
 		return 0;
 	if (!attrs->has_published || published->bs != context->bs ||
 	    published->random != is_random(context))
@@ -259,7 +260,7 @@ char *cp_report_attr_group_words(const struct cp_report *report,
 	const struct cp_report_cell *like = group->like;
 	const struct cp_context *context = &like->context;
 	const struct cp_arm *arm = &report->arms[like->arm].arm;
-	char bs[24], load[64], more[4][200] = {"", "", "", ""};
+	char bs[24], load[64], more[5][200] = {"", "", "", "", ""};
 
 	if (strcmp(context->layer, "none") != 0)
 		snprintf(more[0], sizeof(more[0]), ", layer %s", context->layer);
@@ -271,11 +272,11 @@ char *cp_report_attr_group_words(const struct cp_report *report,
 	for (size_t i = 0; i < report->nr_cells; i++)
 		if (strcmp(report->cells[i].host, like->host) != 0)
 			snprintf(more[3], sizeof(more[3]), ", on %s", like->host);
-	snprintf(buf, size, "%s %s, %s, %s, media %s %s%s%s%s%s",
+	snprintf(buf, size, "%s %s, %s, %s, media %s %s%s%s%s%s%s",
 		 is_random(context) ? "random" : "sequential",
 		 cp_size_format(context->bs, bs, sizeof(bs)),
 		 cp_report_load_words(context, load, sizeof(load)), arm->queue_mode,
 		 context->media, like->provenance.media, more[0], more[1], more[2],
-		 more[3]);
+		 more[3], cp_report_driver_words(context, more[4], sizeof(more[4])));
 	return buf;
 }

@@ -93,7 +93,7 @@ static void add_circumstances(const struct cp_report *report,
 			      const struct cp_report_cell *cell)
 {
 	const struct cp_context *context = &cell->context;
-	char offsets[64];
+	char offsets[64], words[160];
 
 	cp_report_table_add(table, "%s", report->arms[cell->arm].label);
 	cp_report_table_add(table, "%s", cell->copies);
@@ -107,6 +107,8 @@ static void add_circumstances(const struct cp_report *report,
 						     context->misalign_far, offsets,
 						     sizeof(offsets)));
 	cp_report_table_add(table, "%s", context->corunner);
+	cp_report_driver_words(context, words, sizeof(words));
+	cp_report_table_add(table, "%s", words[0] ? words + 2 : "");
 	cp_report_table_add(table, "%s", report->arms[cell->arm].arm.persist);
 	cp_report_table_add(table, "%s", cell->provenance.dma);
 }
@@ -114,11 +116,11 @@ static void add_circumstances(const struct cp_report *report,
 void cp_report_cells_table(const struct cp_report *report, struct cp_report_table *table)
 {
 	static const char *const header[] = {
-		"rw",	      "bs",	  "jobs",     "iodepth",  "segments", "arm",
-		"kernel",     "host",	  "media",    "attr",	  "layer",    "numa",
-		"misaligned", "corunner", "persist",  "DMA",	  "N",	      "MB/s",
-		"interval",   "CPU %",	  "interval", "submit %", "engine %", "p50 us",
-		"p99 us",     "J",	  "is"};
+		"rw",	      "bs",	  "jobs",   "iodepth",	"segments", "arm",
+		"kernel",     "host",	  "media",  "attr",	"layer",    "numa",
+		"misaligned", "corunner", "driver", "persist",	"DMA",	    "N",
+		"MB/s",	      "interval", "CPU %",  "interval", "submit %", "engine %",
+		"p50 us",     "p99 us",	  "J",	    "is"};
 
 	cp_report_table_init(
 		table, "cells",
@@ -132,7 +134,7 @@ void cp_report_cells_table(const struct cp_report *report, struct cp_report_tabl
 		"bio)\": the rule says A, whose cost is judged as bio with the same "
 		"kernel; \"policy (in mq)\": nothing was measured there in the mode that "
 		"the policy sets",
-		"lrrrrlllllllllllrrrrrrrrrrl", header);
+		"lrrrrllllllllllllrrrrrrrrrrl", header);
 	table->fold = true;
 	for (size_t i = 0; i < report->nr_cells; i++) {
 		const struct cp_report_cell *cell = &report->cells[i];

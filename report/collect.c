@@ -125,13 +125,15 @@ static int add_value(struct cp_report_stat *stat, double value, struct cp_err *e
 	return 0;
 }
 
-static double percent_of(double part_ns, double elapsed_ns)
+static double percent_of(double part, double whole)
 {
-	return elapsed_ns > 0 ? 100.0 * part_ns / elapsed_ns : NAN;
+	return whole > 0 ? 100.0 * part / whole : NAN;
 }
 
 static int add_metrics(struct cp_report_cell *cell, const double *m, struct cp_err *err)
 {
+	double ios = m[CP_METRIC_IOPS] * m[CP_METRIC_ELAPSED_NS] / 1e9;
+	double an_io = ios > 0 ? 1 / ios : NAN;
 	const double values[VALUE_NR] = {
 		[VALUE_BW] = m[CP_METRIC_BW],
 		[VALUE_CPU] = m[CP_METRIC_CPU_PCT],
@@ -154,11 +156,72 @@ static int add_metrics(struct cp_report_cell *cell, const double *m, struct cp_e
 		[VALUE_DMA_SUBMIT] = m[CP_METRIC_DMA_SUBMIT],
 		[VALUE_DMA_WAIT] = m[CP_METRIC_DMA_WAIT],
 		[VALUE_DMA_COMPLETE] = m[CP_METRIC_DMA_COMPLETE],
+		[VALUE_IO_SUBMIT] = m[CP_METRIC_CPU_SUBMIT_NS] * an_io,
+		[VALUE_IO_ENGINE] = m[CP_METRIC_CPU_ENGINE_NS] * an_io,
+		[VALUE_IO_CPU] = m[CP_METRIC_CPU_NS] * an_io,
+		[VALUE_CORUNNER] = m[CP_METRIC_CORUNNER],
+		[VALUE_CORUNNER_ALONE] = m[CP_METRIC_CORUNNER_ALONE],
+		[VALUE_CORUNNER_SHARE] =
+			percent_of(m[CP_METRIC_CORUNNER], m[CP_METRIC_CORUNNER_ALONE]),
+		[VALUE_CORUNNER_CPU] = m[CP_METRIC_CORUNNER_CPU],
+		[VALUE_CORUNNER_ALONE_CPU] = m[CP_METRIC_CORUNNER_ALONE_CPU],
+		[VALUE_STEAL] = m[CP_METRIC_STEAL_PCT],
+		[VALUE_FAULTS_PER_S] = m[CP_METRIC_FAULTS_PER_S],
+		[VALUE_FAULT_P50] = m[CP_METRIC_FAULT_P50],
+		[VALUE_FAULT_P99] = m[CP_METRIC_FAULT_P99],
+		[VALUE_FAULT_P999] = m[CP_METRIC_FAULT_P999],
+		[VALUE_FAULT_USER] = m[CP_METRIC_FAULT_USER],
+		[VALUE_FAULT_SYS] = m[CP_METRIC_FAULT_SYS],
+		[VALUE_APP] = m[CP_METRIC_APP],
 	};
 	int rc = 0;
 
 	for (int v = 0; v < VALUE_NR && !rc; v++)
 		rc = add_value(&cell->values[v], values[v], err);
+	return rc;
+}
+
+/* What a sample did, as often as it did it: I/Os, or faults where its driver makes those.
+ * NaN: not known. */
+static double operations(const struct cp_record *record)
+{
+	const double *m = record->metrics;
+
+	if (m[CP_METRIC_FAULTS] > 0)
+		return m[CP_METRIC_FAULTS];
+	return m[CP_METRIC_IOPS] * m[CP_METRIC_ELAPSED_NS] / 1e9;
+}
+
+static struct cp_report_counter *find_counter(struct cp_report_cell *cell,
+					      const char *name, struct cp_err *err)
+{
+	for (size_t i = 0; i < cell->nr_counters; i++)
+		if (!strcmp(cell->counters[i].name, name))
+			return &cell->counters[i];
+	if (cp_report_grow(&cell->counters, &cell->nr_counters, sizeof(*cell->counters),
+			   err))
+		return NULL;
+	struct cp_report_counter *counter = &cell->counters[cell->nr_counters - 1];
+
+	snprintf(counter->name, sizeof(counter->name), "%s", name);
+	return counter;
+}
+
+static int add_counters(struct cp_report_cell *cell, const struct cp_record *record,
+			struct cp_err *err)
+{
+	double ios = operations(record);
+	int rc = 0;
+
+	for (size_t i = 0; i < record->nr_perf && !rc; i++) {
+		const struct cp_perf_counter *from = &record->perf[i];
+		struct cp_report_counter *counter = find_counter(cell, from->name, err);
+
+		if (!counter)
+			return -ENOMEM;
+		counter->unsupported += isnan(from->value) ? 1 : 0;
+		rc = add_value(&counter->stat, ios > 0 ? from->value / ios : NAN, err);
+	}
 	return rc;
 }
 
@@ -242,5 +305,8 @@ int cp_report_add_record(struct cp_report *report, const struct cp_record *recor
 	if (record->has_proof && record->proof.effective_iodepth > cell->depth)
 		cell->depth = record->proof.effective_iodepth;
 	cell->n++;
-	return add_metrics(cell, record->metrics, err);
+	if (record->metrics[CP_METRIC_FAULTS] > 0)
+		cell->faults += record->metrics[CP_METRIC_FAULTS];
+	rc = add_counters(cell, record, err);
+	return rc ? rc : add_metrics(cell, record->metrics, err);
 }

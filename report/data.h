@@ -33,6 +33,26 @@ enum cp_report_value {
 	VALUE_DMA_SUBMIT,
 	VALUE_DMA_WAIT,
 	VALUE_DMA_COMPLETE,
+	/* CPU ns an I/O: the submitters', the engine's threads (who wakes others among
+	 * them), all */
+	VALUE_IO_SUBMIT,
+	VALUE_IO_ENGINE,
+	VALUE_IO_CPU,
+	/* what ran beside the I/O: work per second beside it, before it, and of the one
+	 * over the other in percent; work per second of its own CPU time */
+	VALUE_CORUNNER,
+	VALUE_CORUNNER_ALONE,
+	VALUE_CORUNNER_SHARE,
+	VALUE_CORUNNER_CPU,
+	VALUE_CORUNNER_ALONE_CPU,
+	VALUE_STEAL, /* percent of its CPUs' time */
+	VALUE_FAULTS_PER_S,
+	VALUE_FAULT_P50, /* ns */
+	VALUE_FAULT_P99,
+	VALUE_FAULT_P999,
+	VALUE_FAULT_USER, /* CPU ns a fault */
+	VALUE_FAULT_SYS,
+	VALUE_APP, /* what an application calls its work, per second */
 	VALUE_NR,
 };
 
@@ -42,6 +62,13 @@ struct cp_report_stat {
 	double level;		  /* what [low, high] really covers */
 	double *samples;
 	size_t cap;
+};
+
+/* A counter of perf, per I/O. */
+struct cp_report_counter {
+	char name[sizeof(((struct cp_perf_counter *)0)->name)];
+	uint32_t unsupported; /* samples in which it was asked for and not there */
+	struct cp_report_stat stat;
 };
 
 #define REPORT_LABEL_MAX 160
@@ -67,6 +94,9 @@ struct cp_report_cell {
 	/* bytes, fallbacks and counters of the queue, summed over its samples; no other
 	 * member is set */
 	struct cp_proof sums;
+	double faults;			    /* of driver swap, summed likewise */
+	struct cp_report_counter *counters; /* owned; in the order of first sight */
+	size_t nr_counters;
 	uint32_t depth; /* the most I/Os of a job in flight in any sample; 0 not known */
 	/* the same with nothing misaligned, where this one is and that was measured */
 	const struct cp_report_cell *aligned;
@@ -176,6 +206,17 @@ bool cp_report_is_of_policy(const struct cp_report *report);
 /* Do the rules answer every I/O of the layers, attributes and NUMA places they name? */
 bool cp_report_rules_cover(const struct cp_report *report);
 
+/* Over another cell's (ratio.c). Samples of one round are a pair: the figure is the
+ * median of the pairs' ratios, with its interval from order statistics. Where the counts
+ * differ, or a sample failed, there are no pairs: the ratio of the medians, and no
+ * interval. */
+struct cp_report_ratio {
+	double median, low, high; /* NaN: not known */
+};
+struct cp_report_ratio cp_report_ratio(const struct cp_report_cell *cell,
+				       const struct cp_report_cell *base,
+				       enum cp_report_value value);
+
 /* "1 job x iodepth 16" and the like; buf is returned. */
 char *cp_report_load_words(const struct cp_context *context, char *buf, size_t size);
 /* "read, 1 job x iodepth 16, media file, layer btt": only what is not the default. */
@@ -185,6 +226,14 @@ char *cp_report_panel_words(const struct cp_report *report,
 char *cp_report_panel_provenance(const struct cp_report *report,
 				 const struct cp_report_panel *panel, bool with_simulated,
 				 char *buf, size_t size);
+/* ", driver swap, resident 64m, handler apart", "": fio's I/Os to a target that takes
+ * pages. What no fio job has is said of it alone. Returns buf. */
+char *cp_report_driver_words(const struct cp_context *context, char *buf, size_t size);
+/* Are its figures of faults and not of I/Os? They stand in a section of their own and in
+ * no figure or table of bandwidth. */
+bool cp_report_is_swap(const struct cp_context *context);
+/* Two contexts as one in what a driver adds to them. */
+bool cp_report_same_driver(const struct cp_context *a, const struct cp_context *b);
 char *cp_report_size_words(uint64_t bytes, char *buf, size_t size);
 /* What a context or a rule has beside direction, size and load, only what is not usual:
  * ", media file native, attr uc emulated, misaligned near 8"; "" for anon memory as it

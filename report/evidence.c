@@ -194,6 +194,15 @@ static bool any_dma(const struct cp_report *report, const char *dma)
 	return false;
 }
 
+static bool any_external(const struct cp_report *report)
+{
+	for (size_t i = 0; i < report->nr_cells; i++)
+		if (!strcmp(report->cells[i].provenance.media, "external") ||
+		    !strcmp(report->cells[i].provenance.dma, "external"))
+			return true;
+	return false;
+}
+
 static bool any_null(const struct cp_report *report)
 {
 	for (size_t i = 0; i < report->nr_arms; i++)
@@ -241,8 +250,10 @@ void cp_report_reality_write(const struct cp_report *report, struct cp_report_do
 				   "DMA: modelled. A device of given speed in virtual "
 				   "time; no byte was moved and no memory was busy. A "
 				   "what-if, not a measurement.");
-	if (any_dma(report, "external"))
-		cp_report_doc_item(doc, "External: measured by a driver of the user's.");
+	if (any_external(report))
+		cp_report_doc_item(doc,
+				   "External: measured by a program of the user's, "
+				   "under driver exec. Its figures are its own word.");
 	doc->ops->list(doc, false);
 	doc->ops->card(doc, NULL);
 }

@@ -58,7 +58,8 @@ static bool same_map(const struct cp_report_panel *a, const struct cp_report_pan
 
 	return cp_context_dir(x) == cp_context_dir(y) && !strcmp(x->layer, y->layer) &&
 	       !strcmp(x->attr, y->attr) && !strcmp(x->numa, y->numa) &&
-	       x->misalign_near == y->misalign_near && x->misalign_far == y->misalign_far;
+	       x->misalign_near == y->misalign_near &&
+	       x->misalign_far == y->misalign_far && cp_report_same_driver(x, y);
 }
 
 static void collect_rows(const struct cp_report *report, size_t first, struct map *map)
@@ -253,17 +254,18 @@ static void put_script(const struct cp_report *report, const struct map *map, FI
 {
 	const struct cp_report_panel *panel = map->panels[0];
 	const struct cp_context *context = &panel->like->context;
-	char title[400], provenance[300], load[64], offsets[64];
+	char title[400], provenance[300], load[64], offsets[64], words[160];
 
 	cp_report_misalign_words(context->misalign_near, context->misalign_far, offsets,
 				 sizeof(offsets));
-	snprintf(title, sizeof(title), "Policy: %s%s%s%s%s%s%s",
+	snprintf(title, sizeof(title), "Policy: %s%s%s%s%s%s%s%s",
 		 cp_report_dir_word(map->dir),
 		 strcmp(context->layer, "none") ? ", layer " : "",
 		 strcmp(context->layer, "none") ? context->layer : "",
 		 strcmp(context->attr, "wb") ? ", attr " : "",
 		 strcmp(context->attr, "wb") ? context->attr : "",
-		 offsets[0] ? ", misaligned " : "", offsets);
+		 offsets[0] ? ", misaligned " : "", offsets,
+		 cp_report_driver_words(context, words, sizeof(words)));
 	snprintf(provenance, sizeof(provenance),
 		 "learned on media: %s, attr: %s, DMA: %s", report->policy.media,
 		 report->policy.attr, report->policy.dma);
@@ -351,7 +353,8 @@ int cp_report_figure_map(const struct cp_report *report,
 
 		for (size_t k = 0; k < p; k++)
 			seen = seen || same_map(&report->panels[k], &report->panels[p]);
-		if (seen || cp_report_misalign_tabled(report, &report->panels[p]))
+		if (seen || cp_report_is_swap(&report->panels[p].like->context) ||
+		    cp_report_misalign_tabled(report, &report->panels[p]))
 			continue;
 		struct map map = {0};
 

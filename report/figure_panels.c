@@ -298,6 +298,13 @@ static int cpu_figure(const struct cp_report *report, unsigned number,
 	return cp_report_figure_end(report, figures, files, csv, gp, err);
 }
 
+/* It stands in a table of its own, whole. */
+static bool is_tabled(const struct cp_report *report, const struct cp_report_panel *panel)
+{
+	return cp_report_misalign_tabled(report, panel) ||
+	       cp_report_is_swap(&panel->like->context);
+}
+
 int cp_report_figure_panels(const struct cp_report *report,
 			    struct cp_report_figures *figures,
 			    struct cp_report_files *files, struct cp_err *err)
@@ -305,10 +312,10 @@ int cp_report_figure_panels(const struct cp_report *report,
 	int rc = 0;
 
 	for (unsigned p = 0; p < report->nr_panels && !rc; p++)
-		if (!cp_report_misalign_tabled(report, &report->panels[p]))
+		if (!is_tabled(report, &report->panels[p]))
 			rc = bandwidth_figure(report, p, figures, files, err);
 	for (unsigned p = 0; p < report->nr_panels && !rc; p++)
-		if (!cp_report_misalign_tabled(report, &report->panels[p]))
+		if (!is_tabled(report, &report->panels[p]))
 			rc = cpu_figure(report, p, figures, files, err);
 	return rc;
 }

@@ -17,8 +17,8 @@
 #define TICS_MAX     9
 #define SCRIPT_MAX   (256U << 10)
 
-static const char *const kind_names[] = {"bandwidth", "cpu", "map", "attributes",
-					 "phases"};
+static const char *const kind_names[] = {"bandwidth",  "cpu",	 "map",
+					 "attributes", "phases", "delivered"};
 
 struct cp_report_look cp_report_arm_look(const struct cp_report *report, unsigned arm)
 {
@@ -222,6 +222,8 @@ int cp_report_figures_write(const struct cp_report *report, struct cp_report_fil
 		rc = cp_report_figure_map(report, &figures, files, err);
 	if (!rc)
 		rc = cp_report_figure_phases(report, &figures, files, err);
+	if (!rc)
+		rc = cp_report_figure_delivered(report, &figures, files, err);
 	if (!rc && report->attrs)
 		rc = cp_report_figure_attrs(report, &figures, files, err);
 	if (rc) {

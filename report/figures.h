@@ -15,7 +15,8 @@ enum cp_report_figure_kind {
 	FIGURE_CPU,
 	FIGURE_MAP,
 	FIGURE_ATTRS,
-	FIGURE_PHASES
+	FIGURE_PHASES,
+	FIGURE_DELIVERED
 };
 
 struct cp_report_figure {
@@ -76,6 +77,9 @@ int cp_report_figure_attrs(const struct cp_report *report,
 int cp_report_figure_phases(const struct cp_report *report,
 			    struct cp_report_figures *figures,
 			    struct cp_report_files *files, struct cp_err *err);
+int cp_report_figure_delivered(const struct cp_report *report,
+			       struct cp_report_figures *figures,
+			       struct cp_report_files *files, struct cp_err *err);
 int cp_report_figure_map(const struct cp_report *report,
 			 struct cp_report_figures *figures, struct cp_report_files *files,
 			 struct cp_err *err);

@@ -64,7 +64,8 @@ static void collect_gains(const struct cp_report *report, enum cp_dir dir,
 			const struct cp_report_cell *incumbent =
 				cp_report_incumbent(report, cells, nr);
 
-			if (cp_context_dir(&cells->context) != dir)
+			if (cp_context_dir(&cells->context) != dir ||
+			    cp_report_is_swap(&cells->context))
 				continue;
 			gains->contexts++;
 			gains->incumbents += incumbent != NULL;

@@ -41,6 +41,9 @@ void cp_report_judge_add(struct cp_report *report, const struct cp_record *recor
 {
 	struct cp_err err = {0};
 
+	/* a fault is no I/O that a policy would answer for */
+	if (cp_report_is_swap(&record->context))
+		return;
 	if (!report->learn || !cp_learn_add(report->learn, record, &err))
 		return;
 	snprintf(report->judge_note, sizeof(report->judge_note), "%s", err.msg);
@@ -166,7 +169,8 @@ static void mark_choices(struct cp_report *report)
 		const struct cp_report_cell *cells;
 
 		while ((cells = cp_report_next_context(report, panel, &at, &nr)))
-			mark_choice(report, cells, nr);
+			if (!cp_report_is_swap(&cells->context))
+				mark_choice(report, cells, nr);
 	}
 }
 

@@ -219,9 +219,13 @@ void cp_report_free(struct cp_report *report)
 {
 	if (!report)
 		return;
-	for (size_t i = 0; i < report->nr_cells; i++)
+	for (size_t i = 0; i < report->nr_cells; i++) {
 		for (int v = 0; v < VALUE_NR; v++)
 			free(report->cells[i].values[v].samples);
+		for (size_t c = 0; c < report->cells[i].nr_counters; c++)
+			free(report->cells[i].counters[c].stat.samples);
+		free(report->cells[i].counters);
+	}
 	for (size_t i = 0; i < report->nr_runs; i++)
 		if (report->runs[i].has_manifest)
 			cp_manifest_free(&report->runs[i].manifest);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table "Misaligned buffers". */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engines/base/units.h"
 #include "report/misalign.h"
-#include "results/stats.h"
 
-#define LEVEL	 0.95
 #define NEAR_MAX 10  /* columns: more would not fit a page */
 #define FAR_MAX	 128 /* rows of one arm and context */
 
@@ -57,10 +54,6 @@ static const struct metric cpu = {
 struct offsets {
 	size_t nr, most;
 	uint32_t at[FAR_MAX];
-};
-
-struct ratio {
-	double median, low, high; /* NaN: not known */
 };
 
 bool cp_report_is_misaligned(const struct cp_context *context)
@@ -174,27 +167,10 @@ bool cp_report_misalign_tabled(const struct cp_report *report,
 	return true;
 }
 
-static struct ratio ratio_of(const struct cp_report_cell *cell,
-			     const struct metric *metric)
+static struct cp_report_ratio ratio_of(const struct cp_report_cell *cell,
+				       const struct metric *metric)
 {
-	const struct cp_report_cell *aligned = cell->aligned;
-	const struct cp_report_stat *a = &aligned->values[metric->value];
-	const struct cp_report_stat *m = &cell->values[metric->value];
-	struct ratio ratio = {m->median / a->median, NAN, NAN};
-
-	if (m->n != a->n || cell->failed || aligned->failed)
-		return ratio;
-	double *pairs = calloc(m->n, sizeof(*pairs));
-
-	if (!pairs)
-		return ratio;
-	for (uint32_t i = 0; i < m->n; i++)
-		pairs[i] = m->samples[i] / a->samples[i];
-	ratio.median = cp_stat_median(pairs, m->n);
-	if (m->n > 1)
-		cp_stat_median_interval(pairs, m->n, LEVEL, &ratio.low, &ratio.high);
-	free(pairs);
-	return ratio;
+	return cp_report_ratio(cell, cell->aligned, metric->value);
 }
 
 /* The twin of an aligned cell at these offsets, or NULL. */
@@ -227,7 +203,7 @@ static const struct cp_report_cell *worst_of(const struct cp_report *report,
 		if (cell->aligned != aligned)
 			continue;
 		add_offset(far, cell->context.misalign_far);
-		struct ratio ratio = ratio_of(cell, metric);
+		struct cp_report_ratio ratio = ratio_of(cell, metric);
 
 		bool beyond = metric->less ? ratio.low > 1 : ratio.high < 1;
 		double gain = metric->less ? 1 / ratio.median : ratio.median;
@@ -247,7 +223,7 @@ static void add_ratio(struct cp_report_table *table, const struct cp_report_cell
 		cp_report_table_add(table, "%s", cell ? "1" : "");
 		return;
 	}
-	struct ratio ratio = ratio_of(cell, metric);
+	struct cp_report_ratio ratio = ratio_of(cell, metric);
 
 	if (isfinite(ratio.low))
 		cp_report_table_add(table, "%s%.2f (%.2f to %.2f)",

@@ -126,10 +126,11 @@ static void each_beside(const struct cp_report *report,
 
 		while ((cells = cp_report_next_context(report, &report->panels[p], &at,
 						       &nr))) {
+			bool swap = cp_report_is_swap(&cells->context);
 			struct beside beside = {
 				.cpu = cp_report_fastest(report, cells, nr, "cpu")};
 
-			for (size_t i = 0; i < nr && !cells->aligned; i++) {
+			for (size_t i = 0; i < nr && !cells->aligned && !swap; i++) {
 				beside.dma = &cells[i];
 				find_published(report, &beside);
 				if (is_offloaded(report, &cells[i]))

@@ -75,6 +75,17 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
+/* fio's, as nearly all are, come first. */
+static int compare_drivers(const struct cp_context *x, const struct cp_context *y)
+{
+	int rc = !!strcmp(x->driver, "fio") - !!strcmp(y->driver, "fio");
+
+	rc = rc ? rc : strcmp(x->driver, y->driver);
+	rc = rc ? rc : compare_u64(y->rw_page, x->rw_page);
+	rc = rc ? rc : compare_u64(x->resident, y->resident);
+	return rc ? rc : strcmp(x->handler, y->handler);
+}
+
 /* Everything of a panel, in the order in which panels are shown. */
 static int compare_panels(const struct cp_report_cell *a, const struct cp_report_cell *b)
 {
@@ -87,9 +98,11 @@ static int compare_panels(const struct cp_report_cell *a, const struct cp_report
 	rc = rc ? rc : strcmp(a->provenance.attr, b->provenance.attr);
 	rc = rc ? rc : strcmp(x->layer, y->layer);
 	rc = rc ? rc : strcmp(x->numa, y->numa);
+	rc = rc ? rc : !!strcmp(x->corunner, "none") - !!strcmp(y->corunner, "none");
 	rc = rc ? rc : strcmp(x->corunner, y->corunner);
 	rc = rc ? rc : compare_u64(x->misalign_near, y->misalign_near);
 	rc = rc ? rc : compare_u64(x->misalign_far, y->misalign_far);
+	rc = rc ? rc : compare_drivers(x, y);
 	rc = rc ? rc : strcmp(x->rw, y->rw);
 	rc = rc ? rc : compare_u64(x->numjobs, y->numjobs);
 	return rc ? rc : compare_u64(x->iodepth, y->iodepth);
@@ -165,6 +178,8 @@ int cp_report_finish_cells(struct cp_report *report, struct cp_err *err)
 
 		for (int v = 0; v < VALUE_NR; v++)
 			summarise(&cell->values[v]);
+		for (size_t c = 0; c < cell->nr_counters; c++)
+			summarise(&cell->counters[c].stat);
 		if (!before || compare_panels(before, cell)) {
 			rc = cp_report_grow(&report->panels, &report->nr_panels,
 					    sizeof(*report->panels), err);

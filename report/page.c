@@ -7,6 +7,7 @@
 #include "policies/objective.h"
 #include "report/escape.h"
 #include "report/offload.h"
+#include "report/paths.h"
 
 static const char *const figure_titles[] = {
 	[FIGURE_BANDWIDTH] = "Bandwidth by block size",
@@ -168,6 +169,19 @@ static void put_depth(const struct cp_report *report, struct cp_report_doc *doc)
 	}
 }
 
+/* How I/Os went, what that cost, and what it left for others. */
+static int put_paths(const struct cp_report_page *page, struct cp_report_doc *doc,
+		     struct cp_err *err)
+{
+	cp_report_completion_write(page, doc);
+	cp_report_bypass_write(page, doc);
+	int rc = cp_report_delivered_write(page, doc, err);
+
+	cp_report_swap_write(page, doc);
+	cp_report_perf_write(page, doc);
+	return rc;
+}
+
 int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc *doc,
 			 struct cp_err *err)
 {
@@ -188,6 +202,8 @@ int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc
 	if (!rc)
 		rc = cp_report_phases_write(page, doc, err);
 	put_table(page, doc, TABLE_REQUESTS, "Requests");
+	if (!rc)
+		rc = put_paths(page, doc, err);
 	put_table(page, doc, TABLE_MISALIGN, "Misaligned buffers");
 	if (cp_report_table_rows(&page->tables[TABLE_MISALIGN_CPU]))
 		doc->ops->table(doc, &page->tables[TABLE_MISALIGN_CPU]);

@@ -17,10 +17,15 @@ enum cp_report_table_id {
 	TABLE_FAILURES,	  /* samples that are not in the figures */
 	TABLE_MACHINE,	  /* environment and fingerprint */
 	TABLE_MISALIGN_CPU,
-	TABLE_MISALIGN, /* bandwidth of misaligned buffers beside aligned ones */
-	TABLE_OFFLOAD,	/* CPU beside DMA, and as published */
-	TABLE_PHASES,	/* where an offloaded I/O's time goes */
-	TABLE_REQUESTS, /* merged, split, crossed, fallen back */
+	TABLE_MISALIGN,	  /* bandwidth of misaligned buffers beside aligned ones */
+	TABLE_OFFLOAD,	  /* CPU beside DMA, and as published */
+	TABLE_PHASES,	  /* where an offloaded I/O's time goes */
+	TABLE_REQUESTS,	  /* merged, split, crossed, fallen back */
+	TABLE_COMPLETION, /* poll, irq and hybrid side by side */
+	TABLE_BYPASS,	  /* what the page path went past */
+	TABLE_DELIVERED,  /* what is left for an application beside the I/O */
+	TABLE_SWAP,	  /* faults */
+	TABLE_PERF,	  /* counters per I/O */
 	TABLE_NR,
 };
 

@@ -58,9 +58,12 @@ char *cp_report_panel_words(const struct cp_report *report,
 		{"corunner", "none", offsetof(struct cp_context, corunner)},
 	};
 	const struct cp_context *context = &panel->like->context;
-	char load[64], offsets[64];
+	char load[64], offsets[64], words[160];
 
-	snprintf(buf, size, "%s, %s", context->rw,
+	/* first, as titles of figures are cut */
+	snprintf(buf, size, "%s%s%s, %s",
+		 strcmp(context->driver, "fio") ? context->driver : "",
+		 strcmp(context->driver, "fio") ? ": " : "", context->rw,
 		 cp_report_load_words(context, load, sizeof(load)));
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
 		const char *value = (const char *)context + more[i].offset;
@@ -75,6 +78,7 @@ char *cp_report_panel_words(const struct cp_report *report,
 		       cp_report_misalign_words(context->misalign_near,
 						context->misalign_far, offsets,
 						sizeof(offsets)));
+	append(buf, size, "%s", cp_report_driver_words(context, words, sizeof(words)));
 	for (size_t i = 1; i < report->nr_panels; i++) {
 		if (strcmp(report->panels[i].like->host, report->panels[0].like->host)) {
 			append(buf, size, ", on %s", panel->like->host);
@@ -117,6 +121,35 @@ char *cp_report_panel_provenance(const struct cp_report *report,
 	return buf;
 }
 
+bool cp_report_is_swap(const struct cp_context *context)
+{
+	return !strcmp(context->driver, "swap");
+}
+
+bool cp_report_same_driver(const struct cp_context *a, const struct cp_context *b)
+{
+	return !strcmp(a->driver, b->driver) && a->rw_page == b->rw_page &&
+	       a->resident == b->resident && !strcmp(a->handler, b->handler);
+}
+
+char *cp_report_driver_words(const struct cp_context *context, char *buf, size_t size)
+{
+	char bytes[24];
+
+	buf[0] = '\0';
+	if (strcmp(context->driver, "fio") != 0)
+		append(buf, size, ", driver %s", context->driver);
+	if (!context->rw_page)
+		append(buf, size, ", rw_page off");
+	if (context->resident)
+		append(buf, size, ", resident %s",
+		       cp_size_format(context->resident, bytes, sizeof(bytes)));
+	/* who serves faults is of interest where there are any */
+	if (cp_report_is_swap(context) || strcmp(context->handler, "beside") != 0)
+		append(buf, size, ", handler %s", context->handler);
+	return buf;
+}
+
 static void append_unusual(char *buf, size_t size, const char *word, const char *value,
 			   const char *usual, const char *provenance)
 {
@@ -139,6 +172,8 @@ char *cp_report_context_words(const struct cp_context *context,
 			      const struct cp_provenance *provenance, char *buf,
 			      size_t size)
 {
+	char more[160];
+
 	buf[0] = '\0';
 	append_unusual(buf, size, "media", context->media, "anon",
 		       provenance ? provenance->media : NULL);
@@ -148,6 +183,7 @@ char *cp_report_context_words(const struct cp_context *context,
 	append_unusual(buf, size, "numa", context->numa, "local", NULL);
 	append_unusual(buf, size, "corunner", context->corunner, "none", NULL);
 	append_offsets(buf, size, context->misalign_near, context->misalign_far);
+	append(buf, size, "%s", cp_report_driver_words(context, more, sizeof(more)));
 	return buf;
 }
 

@@ -52,6 +52,9 @@ void cp_report_free(struct cp_report *report); /* NULL is fine */
 /* The table in the layout of Jiang 2017 (results/published), 72 columns. MB = 10^6 bytes.
  */
 void cp_report_text(const struct cp_report *report, FILE *out);
+/* Behind it, where there is any: short forms of completion modes, what the page path
+ * bypassed, what an application gets, and swap; 72 columns. */
+void cp_report_text_paths(const struct cp_report *report, FILE *out);
 
 /*
  * Write the report into dir: aside first (dir.tmp.PID), then renamed, so that dir is the

@@ -112,7 +112,8 @@ static bool same_block(const struct cp_report_cell *a, const struct cp_report_ce
 	       !strcmp(x->layer, y->layer) && !strcmp(x->attr, y->attr) &&
 	       !strcmp(x->numa, y->numa) && !strcmp(x->corunner, y->corunner) &&
 	       x->misalign_near == y->misalign_near &&
-	       x->misalign_far == y->misalign_far && !strcmp(a->host, b->host) &&
+	       x->misalign_far == y->misalign_far && cp_report_same_driver(x, y) &&
+	       !strcmp(a->host, b->host) &&
 	       !strcmp(a->provenance.media, b->provenance.media) &&
 	       !strcmp(a->provenance.attr, b->provenance.attr);
 }
@@ -138,18 +139,25 @@ static const struct cp_report_cell *find_context(const struct cp_report *report,
 	return NULL;
 }
 
+static void put_head(const struct cp_context *context, FILE *out)
+{
+	char bs[24];
+
+	fprintf(out, "\n%s: %u task%s queuedepth=%u%s\n",
+		cp_size_format(context->bs, bs, sizeof(bs)), context->numjobs,
+		context->numjobs == 1 ? "" : "s", context->iodepth,
+		is_random(context) ? " random" : "");
+}
+
 static void put_block(const struct cp_report *report, const struct cp_report_cell *like,
 		      FILE *out)
 {
 	static const char *const dirs[] = {"Read: ", "Write:"};
 	const struct cp_report_cell *arms[2][2] = {{NULL}};
 	const struct cp_context *context = &like->context;
-	char bs[24], cpu[64], dma[64];
+	char cpu[64], dma[64];
+	bool headed = false;
 
-	fprintf(out, "\n%s: %u task%s queuedepth=%u%s\n",
-		cp_size_format(context->bs, bs, sizeof(bs)), context->numjobs,
-		context->numjobs == 1 ? "" : "s", context->iodepth,
-		is_random(context) ? " random" : "");
 	for (int d = 0; d < 2; d++) {
 		size_t nr;
 		const struct cp_report_cell *cells =
@@ -161,6 +169,9 @@ static void put_block(const struct cp_report *report, const struct cp_report_cel
 		arms[d][1] = cp_report_fastest(report, cells, nr, "dma");
 		if (!arms[d][0] && !arms[d][1])
 			continue;
+		if (!headed)
+			put_head(context, out);
+		headed = true;
 		figures(arms[d][0], cpu, sizeof(cpu));
 		figures(arms[d][1], dma, sizeof(dma));
 		fprintf(out, "CPU %s %-22s  DMA %s %s\n", dirs[d], cpu, dirs[d], dma);
@@ -182,7 +193,7 @@ static bool first_of_block(const struct cp_report *report, size_t cell)
 static void put_place(const struct cp_report_cell *cell,
 		      const struct cp_report_cell *before, FILE *out)
 {
-	char host[256], media[512], layer[512], offsets[64];
+	char host[256], media[512], layer[512], offsets[64], words[160];
 
 	if (before && !strcmp(cell->host, before->host) &&
 	    !strcmp(cell->context.media, before->context.media) &&
@@ -192,6 +203,7 @@ static void put_place(const struct cp_report_cell *cell,
 	    !strcmp(cell->context.corunner, before->context.corunner) &&
 	    cell->context.misalign_near == before->context.misalign_near &&
 	    cell->context.misalign_far == before->context.misalign_far &&
+	    cp_report_same_driver(&cell->context, &before->context) &&
 	    !strcmp(cell->provenance.media, before->provenance.media) &&
 	    !strcmp(cell->provenance.attr, before->provenance.attr))
 		return;
@@ -203,6 +215,9 @@ static void put_place(const struct cp_report_cell *cell,
 		cell->provenance.attr,
 		cp_text_visible(cell->context.layer, 20, layer, sizeof(layer)),
 		cell->context.numa, cell->context.corunner);
+	cp_report_driver_words(&cell->context, words, sizeof(words));
+	if (words[0])
+		fprintf(out, "%s\n", words + 2);
 	if (cp_report_is_misaligned(&cell->context))
 		fprintf(out, "misaligned: %s\n",
 			cp_report_misalign_words(cell->context.misalign_near,
@@ -228,7 +243,7 @@ static bool any_published(const struct cp_report *report)
 void cp_report_text(const struct cp_report *report, FILE *out)
 {
 	const struct cp_report_cell *before = NULL;
-	bool apart = false;
+	bool apart = false, swap = false;
 	char who[256], machine[256];
 
 	fprintf(out, "Medians; MB = 10^6 bytes; %% of one CPU, all threads counted.\n"
@@ -241,9 +256,11 @@ void cp_report_text(const struct cp_report *report, FILE *out)
 	for (size_t i = 0; i < report->nr_cells; i++) {
 		const struct cp_report_cell *cell = &report->cells[i];
 
+		swap = swap || cp_report_is_swap(&cell->context);
 		apart = apart || cell->aligned;
 		if (report->arms[cell->arm].simulated || !cell->values[VALUE_BW].n ||
-		    cell->aligned || !first_of_block(report, i))
+		    cell->aligned || cp_report_is_swap(&cell->context) ||
+		    !first_of_block(report, i))
 			continue;
 		put_place(cell, before, out);
 		put_block(report, cell, out);
@@ -251,6 +268,9 @@ void cp_report_text(const struct cp_report *report, FILE *out)
 	}
 	if (!before)
 		fputs("\nno sample that moved data\n", out);
+	if (swap)
+		fputs("\nFaults of driver swap are none of these: they stand apart.\n",
+		      out);
 	if (apart)
 		fputs("\nMisaligned buffers: tables/misalign.csv of the report.\n", out);
 }

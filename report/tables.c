@@ -8,6 +8,7 @@
 #include "engines/base/units.h"
 #include "report/misalign.h"
 #include "report/offload.h"
+#include "report/paths.h"
 
 #define WHERE_MAX 400
 
@@ -291,6 +292,11 @@ int cp_report_tables_make(const struct cp_report *report, struct cp_report_table
 		[TABLE_OFFLOAD] = cp_report_offload_table,
 		[TABLE_PHASES] = cp_report_phases_table,
 		[TABLE_REQUESTS] = cp_report_requests_table,
+		[TABLE_COMPLETION] = cp_report_completion_table,
+		[TABLE_BYPASS] = cp_report_bypass_table,
+		[TABLE_DELIVERED] = cp_report_delivered_table,
+		[TABLE_SWAP] = cp_report_swap_table,
+		[TABLE_PERF] = cp_report_perf_table,
 	};
 
 	for (int t = 0; t < TABLE_NR; t++)

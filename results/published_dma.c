@@ -176,7 +176,8 @@ cp_published_dma_find(const struct cp_published_dma *published,
 {
 	if (strncmp(context->rw, "rand", 4) == 0 || context->misalign_near ||
 	    context->misalign_far || strcmp(context->attr, "wb") != 0 ||
-	    strcmp(context->layer, "none") != 0 || strcmp(context->corunner, "none") != 0)
+	    strcmp(context->layer, "none") != 0 ||
+	    strcmp(context->corunner, "none") != 0 || strcmp(context->driver, "fio") != 0)
 		return NULL;
 	return find(published, cp_context_dir(context), context->bs, context->numjobs,
 		    context->iodepth, dma);

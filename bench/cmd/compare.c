@@ -8,6 +8,9 @@
 #include "bench/gate/compare.h"
 #include "engines/base/yaml.h"
 
+/* What few records have: shown where both sides do. */
+#define SHOWN_BY_ITSELF ((1U << CP_GATE_NR_ALL) - (1U << CP_GATE_NR))
+
 enum { OPT_JSON = 256, OPT_SORT, OPT_FILTER, OPT_METRIC };
 
 static const struct option longopts[] = {
@@ -34,12 +37,13 @@ static enum cp_exit add_metrics(unsigned *mask, const char *list)
 		int found = -1;
 
 		if (len == 3 && !strncmp(at, "all", 3)) {
-			*mask |= (1U << CP_GATE_NR_TIMED) - 1;
+			*mask |= (1U << CP_GATE_NR_ALL) - 1;
 			found = 0;
 		}
-		for (int m = 0; m < CP_GATE_NR_TIMED; m++)
-			if (strlen(cp_gate_metric_words[m]) == len &&
-			    !strncmp(at, cp_gate_metric_words[m], len)) {
+		for (int m = 0; m < CP_GATE_NR_ALL; m++)
+			if (!cp_gate_is_counter((enum cp_gate_metric)m) &&
+			    strlen(cp_gate_metrics[m].name) == len &&
+			    !strncmp(at, cp_gate_metrics[m].name, len)) {
 				*mask |= 1U << m;
 				found = m;
 			}
@@ -47,7 +51,8 @@ static enum cp_exit add_metrics(unsigned *mask, const char *list)
 			return cp_cmd_usage(
 				"compare",
 				"unknown metric '%.*s'; expected bw, iops, cpu, "
-				"p50, p99, p999 or all",
+				"p50, p99, p999, corunner, corunner_cpu, app, faults, "
+				"fault_p50, fault_p99, fault_user, fault_sys or all",
 				(int)len, at);
 		at += len;
 		if (!*at)
@@ -116,7 +121,8 @@ static enum cp_exit parse(struct options *options, int argc, char **argv)
 	options->b = argv[optind + 1];
 	if (!options->compare.metrics)
 		options->compare.metrics = 1U << CP_GATE_BW | 1U << CP_GATE_CPU |
-					   1U << CP_GATE_P50 | 1U << CP_GATE_P99;
+					   1U << CP_GATE_P50 | 1U << CP_GATE_P99 |
+					   SHOWN_BY_ITSELF;
 	return CP_EXIT_OK;
 }
 
@@ -189,7 +195,8 @@ const struct cp_verb cp_verb_compare = {
 		 "  --sort cell|ratio   default: ratio, worst first\n"
 		 "  --filter key=value  only these cells (rw=read, bs=64k, name=ARM);\n"
 		 "                      repeat it: all must hold\n"
-		 "  --metric LIST       bw,iops,cpu,p50,p99,p999 or all\n"
+		 "  --metric LIST       bw,iops,cpu,p50,p99,p999,corunner,app,faults,... "
+		 "or all\n"
 		 "                      (default bw,cpu,p50,p99)\n\n"
 		 "Exit: 0, 2 usage, 4 data that cannot be read.\n",
 	.run = run,

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +25,10 @@ struct export
 	FILE *out;
 	enum failed_rows failed;
 	bool begun; /* something stands in this row already */
+	/* counters of perf that any record has, in the order of first sight */
+	char(*perf)[sizeof(((struct cp_perf_counter *)0)->name)];
+	size_t nr_perf;
+	bool warned;
 };
 
 /* One cell, quoted as RFC 4180 says where it has to be. */
@@ -122,6 +127,11 @@ static void put_header(struct export *export)
 					    "proof_flush",
 					    "proof_fence",
 					    "proof_persistent",
+					    "proof_pages",
+					    "proof_pages_overlapped",
+					    "proof_pages_unmerged",
+					    "proof_pages_unmerged_dma",
+					    "proof_pages_off",
 					    NULL};
 
 	put_names(export, sample);
@@ -131,9 +141,41 @@ static void put_header(struct export *export)
 	put_names(export, provenance);
 	put_names(export, cp_metric_names);
 	put_names(export, proof);
+	for (size_t i = 0; i < export->nr_perf; i++) {
+		char name[sizeof(export->perf[0]) + 8];
+
+		snprintf(name, sizeof(name), "perf_%s", export->perf[i]);
+		put_text(export, name);
+	}
 	put_text(export, "failed");
 	put_text(export, "notes");
 	end_row(export);
+}
+
+/* Of queue_mode page alone; empty elsewhere, as they are not in the file there. */
+static void put_pages(struct export *export, const struct cp_record *record)
+{
+	const uint64_t counters[] = {
+		record->proof.page.pages,    record->proof.page.overlapped,
+		record->proof.page.unmerged, record->proof.page.unmerged_dma,
+		record->proof.page.off,
+	};
+	bool has = record->has_proof && record->proof.page.pages + record->proof.page.off;
+
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		if (has)
+			put_u64(export, counters[i]);
+		else
+			put_text(export, "");
+	}
+}
+
+static double perf_value(const struct cp_record *record, const char *name)
+{
+	for (size_t i = 0; i < record->nr_perf; i++)
+		if (!strcmp(record->perf[i].name, name))
+			return record->perf[i].value;
+	return NAN;
 }
 
 static void put_proof(struct export *export, const struct cp_record *record)
@@ -181,6 +223,23 @@ static void put_proof(struct export *export, const struct cp_record *record)
 					       : "false");
 }
 
+/* A counter without a column. */
+static void warn_of_perf(struct export *export, const struct cp_record *record)
+{
+	for (size_t i = 0; i < record->nr_perf && !export->warned; i++) {
+		size_t k = 0;
+
+		while (k < export->nr_perf &&
+		       strcmp(export->perf[k], record->perf[i].name) != 0)
+			k++;
+		if (k < export->nr_perf)
+			continue;
+		export->warned = true;
+		cp_cmd_warn_cb(NULL, "counters of perf are left out of records that are "
+				     "no file; give the file itself for them");
+	}
+}
+
 static int put_record(void *ctx, struct cp_record *record, unsigned line)
 {
 	struct export *export = ctx;
@@ -203,6 +262,10 @@ static int put_record(void *ctx, struct cp_record *record, unsigned line)
 	for (int i = 0; i < CP_METRIC_NR; i++)
 		put_number(export, record->metrics[i]);
 	put_proof(export, record);
+	put_pages(export, record);
+	warn_of_perf(export, record);
+	for (size_t i = 0; i < export->nr_perf; i++)
+		put_number(export, perf_value(record, export->perf[i]));
 	put_text(export, failed ? reason : "");
 	put_text(export, record->notes);
 	end_row(export);
@@ -211,26 +274,51 @@ static int put_record(void *ctx, struct cp_record *record, unsigned line)
 	return errno == ENOSPC ? -ENOSPC : -EIO;
 }
 
-static int skip_record(void *ctx, struct cp_record *record, unsigned line)
+/* Notes the names of its counters: they are columns, and the header comes first. */
+static int note_perf(void *ctx, struct cp_record *record, unsigned line)
 {
-	(void)ctx;
-	(void)record;
+	struct export *export = ctx;
+
 	(void)line;
+	for (size_t i = 0; i < record->nr_perf; i++) {
+		size_t k = 0;
+
+		while (k < export->nr_perf &&
+		       strcmp(export->perf[k], record->perf[i].name) != 0)
+			k++;
+		if (k < export->nr_perf)
+			continue;
+		void *more = reallocarray(export->perf, export->nr_perf + 1,
+					  sizeof(export->perf[0]));
+
+		if (!more)
+			return -ENOMEM;
+		export->perf = more;
+		memcpy(export->perf[export->nr_perf++], record->perf[i].name,
+		       sizeof(export->perf[0]));
+	}
 	return 0;
 }
 
-/* Records that are not there are named before a header is printed. */
-static int check_input(const char *path, struct cp_err *err)
+/* Records that are not there are named before a header is printed, and what they count is
+ * looked up. A pipe can be read but once: its counters stay out, and that is said. Bad
+ * lines are told when the rows are put. */
+static int check_input(struct export *export, const char *path, struct cp_err *err)
 {
+	struct cp_err later;
 	const struct cp_record_read_opts opts = {0};
 	char file[4200];
 	struct stat st;
 
 	bool dir = !stat(path, &st) && S_ISDIR(st.st_mode) &&
 		   !cp_path_join(file, sizeof(file), path, "records.jsonl");
-	if (!access(dir ? file : path, R_OK))
+	if (access(dir ? file : path, R_OK))
+		return cp_record_read(path, &opts, note_perf, export, err);
+	if (!dir && (stat(path, &st) || !S_ISREG(st.st_mode)))
 		return 0;
-	return cp_record_read(path, &opts, skip_record, NULL, err);
+	if (cp_record_read(path, &opts, note_perf, export, &later) == -ENOMEM)
+		return cp_err_set(err, CP_EXIT_INTERNAL, ENOMEM, "out of memory");
+	return 0;
 }
 
 static int put_all(struct export *export, char *const *paths, struct cp_err *err)
@@ -238,7 +326,7 @@ static int put_all(struct export *export, char *const *paths, struct cp_err *err
 	const struct cp_record_read_opts opts = {.warn = cp_cmd_warn_cb};
 
 	for (size_t i = 0; paths[i]; i++) {
-		int rc = check_input(paths[i], err);
+		int rc = check_input(export, paths[i], err);
 
 		if (rc)
 			return rc;
@@ -345,9 +433,14 @@ static enum cp_exit run_export(int argc, char **argv)
 
 	if (code)
 		return code;
-	if (output)
-		return export_file(&export, output, argv + optind);
-	return put_all(&export, argv + optind, &err) ? cp_cmd_fail(&err) : CP_EXIT_OK;
+	if (output) {
+		code = export_file(&export, output, argv + optind);
+		free(export.perf);
+		return code;
+	}
+	code = put_all(&export, argv + optind, &err) ? cp_cmd_fail(&err) : CP_EXIT_OK;
+	free(export.perf);
+	return code;
 }
 
 const struct cp_verb cp_verb_export = {
@@ -357,8 +450,9 @@ const struct cp_verb cp_verb_export = {
 		"usage: copypath export RECORDS... [--format csv] [--failed[=WHICH]] "
 		"[-o FILE]\n\n"
 		"Prints one row a sample: the context, the arm, the provenance, every "
-		"metric and\n"
-		"the path proof. RECORDS is a run directory or a .jsonl file.\n\n"
+		"metric,\n"
+		"the path proof and counters of perf. RECORDS is a run directory or a "
+		".jsonl file.\n\n"
 		"  --format csv      comma-separated, quoted as in RFC 4180 (default)\n"
 		"  --failed[=WHICH]  failed samples: include (default; the column "
 		"'failed' "

@@ -114,6 +114,7 @@ static int write_report(struct request *request, struct cp_report *report,
 
 	if (request->text) {
 		cp_report_text(report, stdout);
+		cp_report_text_paths(report, stdout);
 		return 0;
 	}
 	if (!request->dir) {

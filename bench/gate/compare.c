@@ -153,7 +153,8 @@ static bool fill_row(struct cp_compare_row *row, double *scratch)
 	double low_a, high_a, low_b, high_b;
 	bool positive = true;
 
-	if (!na && !nb)
+	/* what few records have is only of use where both do */
+	if (row->metric >= CP_GATE_NR ? !na || !nb : !na && !nb)
 		return false;
 	row->median_a = cp_stat_median(va, na);
 	row->median_b = cp_stat_median(vb, nb);
@@ -231,10 +232,11 @@ static void fill_rows(struct cp_compare *compare, const struct cp_compare_opts *
 			compare->only_a[compare->nr_only_a++] = x->label;
 			continue;
 		}
-		for (int m = 0; m < CP_GATE_NR_TIMED; m++) {
+		for (int m = 0; m < CP_GATE_NR_ALL; m++) {
 			struct cp_compare_row *row = &compare->rows[compare->nr_rows];
 
-			if (!(opts->metrics & 1U << m))
+			if (!(opts->metrics & 1U << m) ||
+			    cp_gate_is_counter((enum cp_gate_metric)m))
 				continue;
 			memset(row, 0, sizeof(*row));
 			row->a = x;
@@ -288,7 +290,7 @@ int cp_compare_make(const struct cp_gate_set *a, const struct cp_gate_set *b,
 	size_t most = most_samples(a) + most_samples(b);
 	double *scratch = calloc(2 * most + 1, sizeof(*scratch));
 
-	compare.rows = calloc(a->nr_cells * CP_GATE_NR_TIMED + 1, sizeof(*compare.rows));
+	compare.rows = calloc(a->nr_cells * CP_GATE_NR_ALL + 1, sizeof(*compare.rows));
 	compare.only_a = calloc(a->nr_cells + 1, sizeof(*compare.only_a));
 	compare.only_b = calloc(b->nr_cells + 1, sizeof(*compare.only_b));
 	if (!scratch || !compare.rows || !compare.only_a || !compare.only_b) {

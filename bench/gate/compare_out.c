@@ -30,7 +30,7 @@ static const char *provenance_text(const struct cp_compare_row *row, char *buf,
 
 void cp_compare_write_text(const struct cp_compare *compare, FILE *out)
 {
-	int width = 4;
+	int width = 4, metric = 6;
 
 	fprintf(out, "A          %s\nB          %s\n", compare->a->path,
 		compare->b->path);
@@ -40,9 +40,14 @@ void cp_compare_write_text(const struct cp_compare *compare, FILE *out)
 	for (size_t i = 0; i < compare->nr_rows; i++)
 		if ((int)strlen(compare->rows[i].a->label) > width)
 			width = (int)strlen(compare->rows[i].a->label);
-	fprintf(out, "\n%-*s  %-6s  %11s  %11s  %6s  %-13s  %-7s  %7s  %s\n", width,
-		"cell", "metric", "A", "B", "B/A", "95% interval", "from", "samples",
-		"media/attr/dma");
+	for (size_t i = 0; i < compare->nr_rows; i++) {
+		int len = (int)strlen(cp_gate_metrics[compare->rows[i].metric].name);
+
+		metric = len > metric ? len : metric;
+	}
+	fprintf(out, "\n%-*s  %-*s  %11s  %11s  %6s  %-13s  %-7s  %7s  %s\n", width,
+		"cell", metric, "metric", "A", "B", "B/A", "95% interval", "from",
+		"samples", "media/attr/dma");
 	for (size_t i = 0; i < compare->nr_rows; i++) {
 		const struct cp_compare_row *row = &compare->rows[i];
 		char a[32], b[32], ratio[16], interval[32], provenance[256], n[48];
@@ -52,8 +57,8 @@ void cp_compare_write_text(const struct cp_compare *compare, FILE *out)
 		else
 			snprintf(ratio, sizeof(ratio), "%.3f", row->ratio);
 		snprintf(n, sizeof(n), "%zu/%zu", row->a->nr_samples, row->b->nr_samples);
-		fprintf(out, "%-*s  %-6s  %11s  %11s  %6s  %-13s  %-7s  %7s  %s\n", width,
-			row->a->label, cp_gate_metrics[row->metric].name,
+		fprintf(out, "%-*s  %-*s  %11s  %11s  %6s  %-13s  %-7s  %7s  %s\n", width,
+			row->a->label, metric, cp_gate_metrics[row->metric].name,
 			cp_gate_value_format(row->metric, row->median_a, a, sizeof(a)),
 			cp_gate_value_format(row->metric, row->median_b, b, sizeof(b)),
 			ratio, interval_text(row, interval, sizeof(interval)),

@@ -4,7 +4,7 @@
 
 #include "bench/gate/metric.h"
 
-const struct cp_gate_metric_def cp_gate_metrics[CP_GATE_NR] = {
+const struct cp_gate_metric_def cp_gate_metrics[CP_GATE_NR_ALL] = {
 	[CP_GATE_BW] = {"bw", true, 2.0},
 	[CP_GATE_IOPS] = {"iops", true, 2.0},
 	[CP_GATE_CPU] = {"cpu", false, 2.0},
@@ -13,6 +13,14 @@ const struct cp_gate_metric_def cp_gate_metrics[CP_GATE_NR] = {
 	[CP_GATE_P999] = {"p999", false, 15.0},
 	[CP_GATE_ERRORS] = {"errors", false, 0.0},
 	[CP_GATE_FALLBACKS] = {"fallbacks", false, 0.0},
+	[CP_GATE_CORUNNER] = {"corunner", true, 0.0},
+	[CP_GATE_CORUNNER_CPU] = {"corunner_cpu", true, 0.0},
+	[CP_GATE_APP] = {"app", true, 0.0},
+	[CP_GATE_FAULTS] = {"faults", true, 0.0},
+	[CP_GATE_FAULT_P50] = {"fault_p50", false, 0.0},
+	[CP_GATE_FAULT_P99] = {"fault_p99", false, 0.0},
+	[CP_GATE_FAULT_USER] = {"fault_user", false, 0.0},
+	[CP_GATE_FAULT_SYS] = {"fault_sys", false, 0.0},
 };
 
 const char *const cp_gate_metric_words[CP_GATE_NR_TIMED + 1] = {
@@ -48,7 +56,23 @@ double cp_gate_metric_value(const struct cp_record *record, enum cp_gate_metric 
 					 (double)proof->fallback.error +
 					 (double)proof->fallback.too_many_segments
 			       : NAN;
-	case CP_GATE_NR:
+	case CP_GATE_CORUNNER:
+		return m[CP_METRIC_CORUNNER];
+	case CP_GATE_CORUNNER_CPU:
+		return m[CP_METRIC_CORUNNER_CPU];
+	case CP_GATE_APP:
+		return m[CP_METRIC_APP];
+	case CP_GATE_FAULTS:
+		return m[CP_METRIC_FAULTS_PER_S];
+	case CP_GATE_FAULT_P50:
+		return m[CP_METRIC_FAULT_P50];
+	case CP_GATE_FAULT_P99:
+		return m[CP_METRIC_FAULT_P99];
+	case CP_GATE_FAULT_USER:
+		return m[CP_METRIC_FAULT_USER];
+	case CP_GATE_FAULT_SYS:
+		return m[CP_METRIC_FAULT_SYS];
+	case CP_GATE_NR_ALL:
 		break;
 	}
 	return NAN;
@@ -99,11 +123,19 @@ const char *cp_gate_value_format(enum cp_gate_metric metric, double value, char 
 	case CP_GATE_P50:
 	case CP_GATE_P99:
 	case CP_GATE_P999:
+	case CP_GATE_FAULT_P50:
+	case CP_GATE_FAULT_P99:
+	case CP_GATE_FAULT_USER:
+	case CP_GATE_FAULT_SYS:
 		return scaled(value, times, buf, size);
 	case CP_GATE_IOPS:
 	case CP_GATE_ERRORS:
 	case CP_GATE_FALLBACKS:
-	case CP_GATE_NR:
+	case CP_GATE_CORUNNER:
+	case CP_GATE_CORUNNER_CPU:
+	case CP_GATE_APP:
+	case CP_GATE_FAULTS:
+	case CP_GATE_NR_ALL:
 		break;
 	}
 	return scaled(value, counts, buf, size);

@@ -27,6 +27,16 @@ enum cp_gate_metric {
 	CP_GATE_ERRORS = CP_GATE_NR_TIMED,
 	CP_GATE_FALLBACKS, /* I/Os that fell back to the CPU, for whatever reason */
 	CP_GATE_NR,
+	/* shown by compare where both sides have them, judged by no rule */
+	CP_GATE_CORUNNER = CP_GATE_NR,
+	CP_GATE_CORUNNER_CPU,
+	CP_GATE_APP,
+	CP_GATE_FAULTS,
+	CP_GATE_FAULT_P50,
+	CP_GATE_FAULT_P99,
+	CP_GATE_FAULT_USER,
+	CP_GATE_FAULT_SYS,
+	CP_GATE_NR_ALL,
 };
 
 struct cp_gate_metric_def {
@@ -34,13 +44,13 @@ struct cp_gate_metric_def {
 	bool more_is_better;
 	double margin_pct; /* default margin; 0 for counters */
 };
-extern const struct cp_gate_metric_def cp_gate_metrics[CP_GATE_NR];
+extern const struct cp_gate_metric_def cp_gate_metrics[CP_GATE_NR_ALL];
 /* The names of the timed metrics, NULL-terminated: what rules and options may say. */
 extern const char *const cp_gate_metric_words[CP_GATE_NR_TIMED + 1];
 
 static inline bool cp_gate_is_counter(enum cp_gate_metric metric)
 {
-	return metric >= CP_GATE_NR_TIMED;
+	return metric >= CP_GATE_NR_TIMED && metric < CP_GATE_NR;
 }
 
 /* NaN when the record does not have it. */

@@ -120,7 +120,7 @@ static void write_row(const struct cp_gate_row *row, int width, FILE *out)
 	char provenance[3 * CP_WORD_MAX + 4];
 	char a[32], b[32], change[16], worst[16], margin[16], p[16], mde[16];
 	enum cp_gate_metric metric =
-		row->id < 0 ? CP_GATE_NR : (enum cp_gate_metric)row->id;
+		row->id < 0 ? CP_GATE_NR_ALL : (enum cp_gate_metric)row->id;
 	bool ratio = is_ratio(row);
 
 	fprintf(out,

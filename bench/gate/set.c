@@ -128,7 +128,7 @@ static int add_sample(struct cp_gate_cell *cell, const struct cp_record *record)
 	}
 	struct cp_gate_sample *sample = &cell->samples[cell->nr_samples++];
 
-	for (int m = 0; m < CP_GATE_NR; m++)
+	for (int m = 0; m < CP_GATE_NR_ALL; m++)
 		sample->value[m] = cp_gate_metric_value(record, (enum cp_gate_metric)m);
 	return 0;
 }

@@ -18,7 +18,7 @@
 #include "results/run.h"
 
 struct cp_gate_sample {
-	double value[CP_GATE_NR];
+	double value[CP_GATE_NR_ALL];
 };
 
 struct cp_gate_cell {

@@ -21,6 +21,15 @@ do for [pass = 1:2] {
 			font 'sans-serif,9' fontscale 2 linewidth 2 pointscale 2
 		set output NAME.'.png'
 	}
+	unset lmargin
+	unset rmargin
+	unset tmargin
+	unset bmargin
+	set border 3
+	set tics nomirror out scale 0.6
+	set xtics nomirror out scale 0.6
+	set ytics nomirror out scale 0.6
+	set grid back linecolor rgb '#c8c8c8' linewidth 0.5
 	set multiplot layout ROWS,2 margins LEFT,RIGHT,LOW,HIGH spacing 0.04,14.0 / HEIGHT
 	do for [p = 1:PANELS] {
 		unset label
@@ -37,8 +46,6 @@ do for [pass = 1:2] {
 				(LOW + HIGH) / 2 center rotate by 90
 			set label 5 'bandwidth (MB/s, log scale)' at screen (LEFT + RIGHT) / 2, screen \
 				(BOTTOM - 41.0) / HEIGHT center
-			set key at screen 0.54, screen 3.0 / HEIGHT bottom center vertical \
-				maxrows KEY_ROWS Left reverse samplen 2 width 1
 		}
 		# the lowest panel of each column carries the axis
 		if (p + 2 > PANELS) { eval(XTICS) } else { eval(XBARE) }
@@ -51,14 +58,28 @@ do for [pass = 1:2] {
 				pointsize 0.9 notitle, \
 			CSV skip 1 using (column(1) == p && column(11) == 1 ? column(4) : NaN):7 \
 				with points linecolor rgb 'black' pointtype 6 pointsize 1.9 \
-				linewidth 1.5 notitle, \
-			for [i = 1:ARMS] keyentry with points linecolor rgb RGB[i] \
-				pointtype MARK[i] title LABEL[i], \
-			keyentry with lines linecolor rgb '#909090' linewidth 1.5 \
-				title 'Pareto front', \
-			keyentry with points linecolor rgb 'black' pointtype 6 pointsize 1.5 \
-				linewidth 1.5 title "the policy's choice"
+				linewidth 1.5 notitle
 	}
+	# the legend on its own: within a panel it would have no more rows than fit there
+	unset label
+	unset arrow
+	unset grid
+	unset xtics
+	unset ytics
+	set border 0
+	set lmargin at screen 0
+	set rmargin at screen 1
+	set bmargin at screen 0
+	set tmargin at screen 1
+	set key at screen 0.54, screen 3.0 / HEIGHT bottom center vertical \
+		maxrows KEY_ROWS Left reverse samplen 2 width 1
+	plot NaN notitle, \
+		for [i = 1:ARMS] keyentry with points linecolor rgb RGB[i] \
+			pointtype MARK[i] title LABEL[i], \
+		keyentry with lines linecolor rgb '#909090' linewidth 1.5 \
+			title 'Pareto front', \
+		keyentry with points linecolor rgb 'black' pointtype 6 pointsize 1.5 \
+			linewidth 1.5 title "the policy's choice"
 	unset multiplot
 	unset output
 }

@@ -146,3 +146,14 @@ column() {
 	[ "${#lines[@]}" -lt 25 ]
 	[[ $output == *"exit status"* ]]
 }
+
+@test "counters of perf are columns, empty where they are not supported; pages too" {
+	make_records=${COPYPATH_BUILD:-build}/tests/helpers/report_records
+	[ -x "$make_records" ] || skip "the helper report_records is not built"
+	"$make_records" paths >"$BATS_TEST_TMPDIR/paths.jsonl"
+	"$copypath" export "$BATS_TEST_TMPDIR/paths.jsonl" -o "$BATS_TEST_TMPDIR/paths.csv"
+	head -1 "$BATS_TEST_TMPDIR/paths.csv" |
+		grep -q ',proof_pages,.*,proof_pages_off,perf_task-clock,perf_context-switches,perf_instructions,'
+	# irq has two of the three counters, and no pages
+	grep -q ',mq-model/irq,.*,,,,,,1200000000,[0-9]*,,,$' "$BATS_TEST_TMPDIR/paths.csv"
+}

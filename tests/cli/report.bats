@@ -60,7 +60,7 @@ need_gnuplot() {
 
 @test "the page is valid HTML, whatever the records hold" {
 	command -v tidy >/dev/null || skip "tidy is not there"
-	for kind in quick one onearm null failed hostile attributes offload; do
+	for kind in quick one onearm null failed hostile attributes offload paths; do
 		records "$kind"
 		report "$dir/$kind" -o "$out-$kind"
 		run tidy -q -e "$out-$kind/index.html"
@@ -489,4 +489,32 @@ manifest() {
 	run "$copypath" report --help
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -lt 25 ]
+}
+
+@test "page path, completion modes, delivered work, swap and counters have their sections" {
+	need_gnuplot
+	records paths
+	report "$dir/paths" -o "$out"
+	for title in 'Completion modes' 'What the page path bypassed' 'Delivered to an application' \
+		'Swap' 'Counters per I/O'; do
+		grep -qF "<h2>$title</h2>" "$out/index.html"
+	done
+	grep -q 'Warning: write 16k, .* merged into requests they would have reached DMA' "$out/report.md"
+	grep -q 'I/Os went by bio, as the target' "$out/report.md"
+	grep -q 'about 15% reduction in system time' "$out/report.md"
+	grep -q ',null,.*modelled, not compared' "$out/tables/delivered.csv"
+	for form in svg png csv gp; do
+		[ "$(find "$out/figures" -name "delivered-*.$form" | wc -l)" -eq 1 ]
+	done
+	# faults are in no figure of bandwidth
+	run grep -cE "(Bandwidth by block size|CPU against bandwidth).*driver swap" "$out/report.md"
+	[ "$output" = 0 ]
+	run report "$dir/paths" --format text
+	[ "$(awk 'length > 72' <<<"$output" | wc -l)" -eq 0 ]
+	[[ $output == *"WARNING: "*" MB would then have gone by DMA"* ]]
+	# none of it where nothing of it was measured
+	records quick
+	report "$dir/quick" -o "$out"
+	run grep -cE '<h2>(Completion modes|What the page|Delivered|Swap|Counters)' "$out/index.html"
+	[ "$output" = 0 ]
 }

@@ -2,13 +2,14 @@
 /*
  * Writes records of a machine that does not exist, for tests of `copypath report`:
  * report_records KIND > records.jsonl. Kinds: quick, one, onearm, null, failed, hostile,
- * attributes, offload.
+ * attributes, offload, paths.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/t/fixture.h"
+#include "report/t/fixture_paths.h"
 
 struct want {
 	const char *kind;
@@ -67,6 +68,8 @@ int main(int argc, char **argv)
 				       fflush(stdout)
 			       ? 1
 			       : 0;
+	if (!strcmp(want.kind, "paths"))
+		return fixture_paths_each(put, &want) || fflush(stdout) ? 1 : 0;
 	if (!strcmp(want.kind, "offload"))
 		return fixture_offload_each(put, &want) || fflush(stdout) ? 1 : 0;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -74,7 +77,8 @@ int main(int argc, char **argv)
 			return fixture_each(&fixture_quick, put, &want) || fflush(stdout)
 				       ? 1
 				       : 0;
-	fputs("usage: report_records quick|one|onearm|null|failed|hostile|attributes\n",
+	fputs("usage: report_records "
+	      "quick|one|onearm|null|failed|hostile|attributes|offload|paths\n",
 	      stderr);
 	return 2;
 }
