@@ -42,6 +42,7 @@ struct cp_plan_cell {
 	uint64_t segment_bytes; /* one near segment */
 	uint64_t job_bytes;	/* region of one job: size / numjobs, down to a bs */
 	unsigned policy_at[2];	/* line and column of the arm's policy; 0 = not known */
+	unsigned corunner_at[2]; /* of run.corunner, its value of a list; likewise */
 };
 
 struct cp_plan_sample {
@@ -104,7 +105,7 @@ int cp_plan_filter(struct cp_plan *plan, const char *const *filters, size_t nr_f
 /* Fill order: each replicate round visits all cells once, in seeded random order. */
 int cp_plan_order(struct cp_plan *plan, struct cp_err *err);
 
-/* Expected duration of nr samples. */
+/* Expected duration of nr samples, of the plan's mix of cells. */
 uint64_t cp_plan_time_ns(const struct cp_plan *plan, size_t nr_samples);
 /* The n-th cell that a record belongs to, or -1. */
 long cp_plan_find(const struct cp_plan *plan, const struct cp_context *context,
@@ -136,6 +137,9 @@ int cp_plan_policy_check(const struct cp_plan *plan, const char *fio_version,
 			 struct cp_err *err);
 /* Some arm has a policy, so that cp_plan_policy_check() has something to do. */
 bool cp_plan_has_policy(const struct cp_plan *plan);
+/* Memory that the target of a cell and the buffers of its I/Os take. */
+int cp_plan_cell_memory(const struct cp_plan *plan, const struct cp_plan_cell *cell,
+			uint64_t *ret_bytes, struct cp_err *err);
 /*
  * Make a missing file target with `size` bytes of pattern, and as many more as the widest
  * misalign_far of a cell asks (whole or not at all). Sets plan->created when it did. A
