@@ -65,7 +65,10 @@ int cp_corunner_parse(const char *text, struct cp_corunner *ret, struct cp_err *
 					  CP_CORUNNER_BYTES_MAX, &corunner.bytes, err);
 	}
 	if (!rc)
-		rc = cp_spec_finish(&spec, memory ? "sched, size, cpu" : "sched, cpu",
+		rc = cp_spec_finish(&spec,
+				    memory	    ? "sched, size, cpu"
+				    : corunner.kind ? "sched, cpu"
+						    : "none",
 				    err);
 	if (rc)
 		return rc;
