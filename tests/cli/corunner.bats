@@ -63,10 +63,7 @@ is_gone() {
 	cpu=$(taskset -pc $$ | sed 's/.*[ ,-]//')
 	workload "runtime: 2s, samples: 1, corunner: 'compute:cpu=$cpu'"
 	begin
-	until pgrep -P "$pid" -x fio; do
-		kill -0 "$pid"
-	done
-	kill -KILL "$beside"| grep -q SCHED_IDLE; do
+	until chrt -p "$beside" | grep -q SCHED_IDLE; do
 		kill -0 "$pid"
 	done
 	taskset -pc "$beside" | grep -q ": $cpu\$"
@@ -97,7 +94,7 @@ is_gone() {
 @test "a sample whose co-runner was lost is a failed one" {
 	workload 'runtime: 300ms, samples: 1, corunner: compute'
 	begin
-	until chrt -p "$beside" | grep -q SCHED_IDLE; do
+	until pgrep -P "$pid" -x fio; do
 		kill -0 "$pid"
 	done
 	kill -KILL "$beside"
