@@ -126,8 +126,10 @@ static _Noreturn void run(const struct cp_corunner *corunner, uint64_t bytes,
 	/* Not yet as the least of all, which could take for ever on a busy machine. */
 	while (cp_thread_cpu_ns() < WARM_NS)
 		cp_work_block(&work);
-	if (!corunner->equal && sched_setscheduler(0, SCHED_IDLE, &param))
-		give_up(shared, "have SCHED_IDLE", errno);
+	/* An equal is SCHED_OTHER also where we were started at real-time priority: work
+	 * that never sleeps would leave that CPU to nobody. */
+	if (sched_setscheduler(0, corunner->equal ? SCHED_OTHER : SCHED_IDLE, &param))
+		give_up(shared, "have its priority", errno);
 	work_on(shared, &work, cpu);
 	shared->ops = work.ops;
 	shared->sum = work.sum;

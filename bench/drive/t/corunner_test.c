@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -305,6 +306,35 @@ static void test_proc_end(void **state)
 	}
 }
 
+/* Description: it has the priority that was asked for, and none of a real-time parent's.
+ */
+static void test_proc_priority(void **state)
+{
+	static const struct {
+		bool equal;
+		int policy;
+	} cases[] = {{false, SCHED_IDLE}, {true, SCHED_OTHER}};
+	struct sched_param real_time = {.sched_priority = 1}, usual = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct cp_corunner corunner = {.kind = CP_CORUNNER_COMPUTE,
+						     .equal = cases[i].equal};
+		struct cp_corunner_proc proc = {0};
+		struct cp_err err = {0};
+
+		/* Refused to most, for whom this is a test of less. */
+		sched_setscheduler(0, SCHED_FIFO, &real_time);
+		int ret = cp_corunner_start(&corunner, 0, some_cpu(), &proc, &err);
+		sched_setscheduler(0, SCHED_OTHER, &usual);
+		assert_int_equal(ret, 0);
+		assert_int_equal(cp_corunner_wait(&proc, NULL, &err), 0);
+		assert_int_equal(sched_getscheduler(proc.pid), cases[i].policy);
+		cp_corunner_stop(&proc, 1, false);
+		cp_corunner_free(&proc);
+	}
+}
+
 /* Description: a result that is wrong is told, and what was expected. */
 static void test_proc_wrong(void **state)
 {
@@ -533,6 +563,7 @@ int main(void)
 		cmocka_unit_test(test_log_thin),
 		cmocka_unit_test(test_steal_parse),
 		cmocka_unit_test(test_proc_end),
+		cmocka_unit_test(test_proc_priority),
 		cmocka_unit_test(test_proc_wrong),
 		cmocka_unit_test(test_proc_lost),
 		cmocka_unit_test(test_proc_interrupt),
