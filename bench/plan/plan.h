@@ -38,10 +38,10 @@
 
 struct cp_plan_cell {
 	struct cp_context context;
-	struct cp_arm arm;	/* resolved */
-	uint64_t segment_bytes; /* one near segment */
-	uint64_t job_bytes;	/* region of one job: size / numjobs, down to a bs */
-	unsigned policy_at[2];	/* line and column of the arm's policy; 0 = not known */
+	struct cp_arm arm;	 /* resolved */
+	uint64_t segment_bytes;	 /* one near segment */
+	uint64_t job_bytes;	 /* region of one job: size / numjobs, down to a bs */
+	unsigned policy_at[2];	 /* line and column of the arm's policy; 0 = not known */
 	unsigned corunner_at[2]; /* of run.corunner, its value of a list; likewise */
 };
 
