@@ -2,7 +2,7 @@
 /* The table of what goes on beside a sample, and one sample with all of it. */
 #include "bench/drive/beside.h"
 
-const struct cp_beside *const cp_besides[CP_BESIDE_MAX + 1] = {NULL};
+const struct cp_beside *const cp_besides[CP_BESIDE_MAX + 1] = {&cp_beside_corunner, NULL};
 
 int cp_beside_check(const struct cp_plan *plan, struct cp_err *err)
 {

@@ -26,6 +26,8 @@ struct cp_beside {
 		   struct cp_err *err);
 };
 
+extern const struct cp_beside cp_beside_corunner;
+
 #define CP_BESIDE_MAX 4
 extern const struct cp_beside *const cp_besides[CP_BESIDE_MAX + 1]; /* NULL-terminated */
 

@@ -39,8 +39,7 @@ static _Noreturn void child(const char *const *argv, int null_fd, int out_fd, in
 	_exit(127);
 }
 
-/* Where whoever started us ignores SIGCHLD, children leave no status behind. */
-static void keep_status(void)
+void cp_child_keep_status(void)
 {
 	struct sigaction now;
 
@@ -62,7 +61,7 @@ static int start(const char *const *argv, int out_fd, int err_fd, pid_t *ret_pid
 		return cp_err_set(err, CP_EXIT_INVALID, errnum, "cannot start '%s': %s",
 				  argv[0], strerror(errnum));
 	}
-	keep_status();
+	cp_child_keep_status();
 	pid_t parent = getpid(), pid = fork();
 	if (!pid)
 		child(argv, null_fd, out_fd, err_fd, parent, report[1]);

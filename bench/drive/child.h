@@ -28,6 +28,10 @@ int cp_child_run(const char *const *argv, int out_fd, int err_fd, uint64_t timeo
 		 const volatile int *interrupted, struct cp_child_end *ret_end,
 		 struct cp_err *err);
 
+/* Where whoever started us ignores SIGCHLD, children leave no status behind: it is set to
+ * its default. Before each fork(). */
+void cp_child_keep_status(void);
+
 /* The whole of what a descriptor holds (from its start) as text in buf, cut at size - 1.
  */
 void cp_fd_text(int fd, char *buf, size_t size);

@@ -407,6 +407,19 @@ static void check_arm(struct cp_load *load, const struct cp_load_arm *arm)
 				arm->arm.name);
 }
 
+/* Where its co-runner is asked for. */
+static void set_corunner_at(const struct cp_load *load, struct cp_plan_cell *cell)
+{
+	const struct cp_axis *axis = axis_find(load, "corunner");
+
+	for (size_t i = 0; axis && i < axis->nr; i++) {
+		if (strcmp(axis->nodes[i]->text, cell->context.corunner) != 0)
+			continue;
+		cell->corunner_at[0] = axis->nodes[i]->line;
+		cell->corunner_at[1] = axis->nodes[i]->column;
+	}
+}
+
 static int cell_add(struct cp_load *load, const struct cp_load_context *context,
 		    const struct cp_load_arm *arm, size_t first)
 {
@@ -437,6 +450,7 @@ static int cell_add(struct cp_load *load, const struct cp_load_context *context,
 		cell->policy_at[0] = policy->line;
 		cell->policy_at[1] = policy->column;
 	}
+	set_corunner_at(load, cell);
 	uint64_t region = plan->size / context->context.numjobs;
 	cell->job_bytes = region - region % context->context.bs;
 	return 0;

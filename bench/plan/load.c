@@ -315,6 +315,7 @@ static void load_run(struct cp_load *load)
 				 verify_words[word]);
 	}
 	context_axis(load, map, "corunner", "corunner");
+	cp_load_corunner(load);
 	if ((node = cp_yaml_get(map, "profile")))
 		cp_yaml_bool(load->doc, node, "profile", &plan->profile);
 	cp_load_perf(load, cp_yaml_get(map, "perf"));

@@ -78,6 +78,8 @@ const char *cp_load_section_of(const char *key);
 /* driver.c: `driver`, which every context of the plan has; and run.perf. */
 void cp_load_driver(struct cp_load *load, const struct cp_yaml_node *node);
 void cp_load_perf(struct cp_load *load, const struct cp_yaml_node *node);
+/* corunner.c: the axis `corunner`, if that was the last one added. */
+void cp_load_corunner(struct cp_load *load);
 void cp_load_arms(struct cp_load *load, const struct cp_yaml_node *arms);
 /* An option of fio that may be passed through. */
 bool cp_load_option_allowed(const char *key);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "bench/plan/corunner.h"
 #include "bench/plan/filter.h"
 #include "engines/base/random.h"
 #include "engines/base/yaml.h"
@@ -98,7 +99,16 @@ int cp_plan_order(struct cp_plan *plan, struct cp_err *err)
 
 uint64_t cp_plan_time_ns(const struct cp_plan *plan, size_t nr_samples)
 {
-	return nr_samples * (plan->runtime_ns + plan->ramp_ns + CP_PLAN_START_NS);
+	uint64_t one_ns = plan->runtime_ns + plan->ramp_ns + CP_PLAN_START_NS;
+	size_t nr_beside = 0;
+
+	/* A co-runner is measured alone first, for as long as the sample. */
+	for (size_t i = 0; i < plan->nr_cells; i++)
+		nr_beside += strcmp(plan->cells[i].context.corunner, "none") != 0;
+	if (nr_beside)
+		one_ns += (plan->runtime_ns + CP_CORUNNER_START_NS) * nr_beside /
+			  plan->nr_cells;
+	return nr_samples * one_ns;
 }
 
 long cp_plan_find(const struct cp_plan *plan, const struct cp_context *context,

@@ -38,10 +38,11 @@
 
 struct cp_plan_cell {
 	struct cp_context context;
-	struct cp_arm arm;	/* resolved */
-	uint64_t segment_bytes; /* one near segment */
-	uint64_t job_bytes;	/* region of one job: size / numjobs, down to a bs */
-	unsigned policy_at[2];	/* line and column of the arm's policy; 0 = not known */
+	struct cp_arm arm;	 /* resolved */
+	uint64_t segment_bytes;	 /* one near segment */
+	uint64_t job_bytes;	 /* region of one job: size / numjobs, down to a bs */
+	unsigned policy_at[2];	 /* line and column of the arm's policy; 0 = not known */
+	unsigned corunner_at[2]; /* of run.corunner, its value of a list; likewise */
 };
 
 struct cp_plan_sample {
@@ -107,7 +108,7 @@ int cp_plan_order(struct cp_plan *plan, struct cp_err *err);
  * co-runner, and no cell has one. cp_plan_load() has asked already. */
 int cp_plan_objective_check(const struct cp_plan *plan, struct cp_err *err);
 
-/* Expected duration of nr samples. */
+/* Expected duration of nr samples, of the plan's mix of cells. */
 uint64_t cp_plan_time_ns(const struct cp_plan *plan, size_t nr_samples);
 /* The n-th cell that a record belongs to, or -1. */
 long cp_plan_find(const struct cp_plan *plan, const struct cp_context *context,
@@ -139,6 +140,9 @@ int cp_plan_policy_check(const struct cp_plan *plan, const char *fio_version,
 			 struct cp_err *err);
 /* Some arm has a policy, so that cp_plan_policy_check() has something to do. */
 bool cp_plan_has_policy(const struct cp_plan *plan);
+/* Memory that the target of a cell and the buffers of its I/Os take. */
+int cp_plan_cell_memory(const struct cp_plan *plan, const struct cp_plan_cell *cell,
+			uint64_t *ret_bytes, struct cp_err *err);
 /*
  * Make a missing file target with `size` bytes of pattern, and as many more as the widest
  * misalign_far of a cell asks (whole or not at all). Sets plan->created when it did. A

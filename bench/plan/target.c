@@ -79,19 +79,29 @@ static int target_memory(const struct cp_plan *plan, const struct cp_plan_cell *
 	return ret;
 }
 
+int cp_plan_cell_memory(const struct cp_plan *plan, const struct cp_plan_cell *cell,
+			uint64_t *ret_bytes, struct cp_err *err)
+{
+	const struct cp_context *c = &cell->context;
+	uint64_t bytes;
+	int ret = target_memory(plan, cell, &bytes, err);
+
+	if (!ret)
+		*ret_bytes = bytes + (uint64_t)c->numjobs * c->iodepth * c->bs;
+	return ret;
+}
+
 static int check_memory(const struct cp_plan *plan, struct cp_err *err)
 {
 	uint64_t most = 0, available = cp_media_memory_available();
 	char need[24], have[24];
 
 	for (size_t i = 0; i < plan->nr_cells; i++) {
-		const struct cp_context *c = &plan->cells[i].context;
 		uint64_t bytes;
-		int ret = target_memory(plan, &plan->cells[i], &bytes, err);
+		int ret = cp_plan_cell_memory(plan, &plan->cells[i], &bytes, err);
 
 		if (ret)
 			return ret;
-		bytes += (uint64_t)c->numjobs * c->iodepth * c->bs; /* buffers */
 		most = bytes > most ? bytes : most;
 	}
 	/* A twentieth is left to everybody else. */
