@@ -7,6 +7,7 @@
 #include "policies/objective.h"
 #include "report/escape.h"
 #include "report/offload.h"
+#include "report/profile.h"
 
 static const char *const figure_titles[] = {
 	[FIGURE_BANDWIDTH] = "Bandwidth by block size",
@@ -188,6 +189,7 @@ int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc
 	if (!rc)
 		rc = cp_report_phases_write(page, doc, err);
 	put_table(page, doc, TABLE_REQUESTS, "Requests");
+	cp_report_profiles_write(report, doc);
 	put_table(page, doc, TABLE_MISALIGN, "Misaligned buffers");
 	if (cp_report_table_rows(&page->tables[TABLE_MISALIGN_CPU]))
 		doc->ops->table(doc, &page->tables[TABLE_MISALIGN_CPU]);

@@ -21,6 +21,7 @@ enum cp_report_table_id {
 	TABLE_OFFLOAD,	/* CPU beside DMA, and as published */
 	TABLE_PHASES,	/* where an offloaded I/O's time goes */
 	TABLE_REQUESTS, /* merged, split, crossed, fallen back */
+	TABLE_PROFILES, /* every symbol; on the page two arms stand side by side */
 	TABLE_NR,
 };
 

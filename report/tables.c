@@ -8,6 +8,7 @@
 #include "engines/base/units.h"
 #include "report/misalign.h"
 #include "report/offload.h"
+#include "report/profile.h"
 
 #define WHERE_MAX 400
 
@@ -291,6 +292,7 @@ int cp_report_tables_make(const struct cp_report *report, struct cp_report_table
 		[TABLE_OFFLOAD] = cp_report_offload_table,
 		[TABLE_PHASES] = cp_report_phases_table,
 		[TABLE_REQUESTS] = cp_report_requests_table,
+		[TABLE_PROFILES] = cp_report_profiles_table,
 	};
 
 	for (int t = 0; t < TABLE_NR; t++)

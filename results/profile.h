@@ -22,7 +22,7 @@
 
 struct cp_profile_symbol {
 	char dso[96];
-	char symbol[160]; /* an address, where it has no name */
+	char symbol[160]; /* "(no symbol)": all that have no name, of a stripped file */
 	bool kernel;
 	uint64_t samples;
 	double weight; /* in the profile's unit */

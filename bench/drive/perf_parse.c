@@ -143,6 +143,8 @@ static int report_line(char *line, struct cp_profile *profile, struct cp_err *er
 		symbol.kernel = name[1] != '.' && name[1] != 'u';
 		name += 3 + strspn(name + 3, " ");
 	}
+	if (!strncmp(name, "0x", 2)) /* a stripped program: one row, not one an address */
+		name = "(no symbol)";
 	symbol.weight = (double)period;
 	snprintf(symbol.dso, sizeof(symbol.dso), "%.95s", fields[2]);
 	snprintf(symbol.symbol, sizeof(symbol.symbol), "%.159s", name);
