@@ -193,6 +193,37 @@ static void delivered(const struct cp_report *report, const struct cp_profile *p
 			 profile->windowed ? "" : "; over the whole process");
 }
 
+/* What the table says first. false: nothing that is above the noise. */
+static bool headline(const struct cp_report_profile_pair *pair, char *buf, size_t size)
+{
+	const struct cp_report_profile_row *total = &pair->total;
+	const char *word;
+	size_t len;
+
+	cp_profile_work(pair->side[0], &word);
+	if (!isfinite(total->change_ns))
+		return false;
+	if (!total->sure)
+		len = (size_t)snprintf(buf, size,
+				       "In sum, A and B do not differ by more than the "
+				       "noise of sampling (%.0f ns of CPU an %s).",
+				       total->noise_ns, word);
+	else
+		len = (size_t)snprintf(buf, size,
+				       "B takes %.0f ns of CPU an %s %s than A (%.2f "
+				       "times as much).",
+				       fabs(total->change_ns), word,
+				       total->change_ns > 0 ? "more" : "less",
+				       total->ns[1] / total->ns[0]);
+	for (size_t i = 0; i < pair->nr && i < 3 && pair->rows[i].sure && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, "%s %s %+.0f",
+					i ? "," : " Most of what changed:",
+					pair->rows[i].symbol, pair->rows[i].change_ns);
+	if (len < size && pair->nr && pair->rows[0].sure)
+		snprintf(buf + len, size - len, ".");
+	return true;
+}
+
 static void write_pair(const struct cp_report *report,
 		       const struct cp_report_profile_pair *pair,
 		       struct cp_report_doc *doc)
@@ -201,7 +232,9 @@ static void write_pair(const struct cp_report *report,
 	struct cp_report_table table;
 	char load[120], where[400], bs[24], text[600];
 
-	doc->ops->section(doc, "Profiles");
+	snprintf(text, sizeof(text), "Profiles: %s beside %s", record->arm.name,
+		 pair->side[1]->record.arm.name);
+	doc->ops->section(doc, text);
 	cp_report_doc_para(doc, "%s %s, %s, %s%s", record->context.rw,
 			   cp_report_size_words(record->context.bs, bs, sizeof(bs)),
 			   cp_report_load_words(&record->context, load, sizeof(load)),
@@ -221,6 +254,8 @@ static void write_pair(const struct cp_report *report,
 		cp_report_doc_note(doc,
 				   "A was sampled by %s, B by %s: compare with care.",
 				   pair->side[0]->event, pair->side[1]->event);
+	if (headline(pair, text, sizeof(text)))
+		doc->ops->para(doc, text);
 	make_pair(pair, &table);
 	if (!table.failed)
 		doc->ops->table(doc, &table);
@@ -274,6 +309,8 @@ void cp_report_profile_text(const struct cp_report *report, FILE *out)
 			fprintf(out, "%s is %s: %s\n", side ? "B" : "A",
 				pair->side[side]->record.arm.name, text);
 		}
+		if (headline(pair, text, sizeof(text)))
+			fprintf(out, "%s\n", text);
 		make_pair(pair, &table);
 		if (!table.failed)
 			print_table(&table, out);
