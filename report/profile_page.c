@@ -287,7 +287,11 @@ static void print_table(const struct cp_report_table *table, FILE *out)
 		bool last = c + 1 == columns;
 		int width = last ? 0 : table->align[c] == 'l' ? -widths[c] : widths[c];
 
-		fprintf(out, "%*s%s", width, table->cells[i], last ? "\n" : "  ");
+		if (last) /* no blanks at the end of a line */
+			fprintf(out, "%s%s\n", table->cells[i][0] ? "  " : "",
+				table->cells[i]);
+		else
+			fprintf(out, "%s%*s", c ? "  " : "", width, table->cells[i]);
 	}
 }
 
