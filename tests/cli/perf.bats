@@ -104,8 +104,8 @@ all_records() {
 
 @test "without perf the run does not begin and the package is named" {
 	mkdir bin
-	for tool in env fio sh bash true; do ln -s "$(command -v "$tool")" "bin/$tool"; done
-	PATH=$PWD/bin run --separate-stderr "$copypath" run w.yaml -o r
+	for tool in env fio sh bash true ldd; do ln -s "$(command -v "$tool")" "bin/$tool"; done
+	run --separate-stderr env PATH="$PWD/bin" "$copypath" run w.yaml -o r
 	[ "$status" -eq 4 ]
 	[[ $stderr == *"there is no perf to count 'task-clock'; expected the package 'linux-perf'"* ]]
 	[ ! -e r ]
@@ -145,6 +145,7 @@ all_records() {
 		(.notes | contains("user mode only")))' out/r/records.jsonl
 }
 
+# bats test_tags=long
 @test "each cell gets a profile beside its samples, which are no more for it" {
 	real_perf
 	workload 'profile: true'
