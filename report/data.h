@@ -127,7 +127,8 @@ struct cp_report_run {
 	struct cp_manifest manifest;
 };
 
-struct cp_report_attrs; /* attrs.h */
+struct cp_report_attrs;	   /* attrs.h */
+struct cp_report_profiles; /* profile.h */
 
 struct cp_report {
 	const struct cp_report_opts *opts;
@@ -146,8 +147,9 @@ struct cp_report {
 	size_t nr_failures;
 	uint64_t *sample_keys; /* for duplicates */
 	size_t nr_sample_keys;
-	struct cp_report_attrs *attrs;	   /* owned; NULL: no more than one attribute */
-	struct cp_published_dma published; /* of CPU beside DMA */
+	struct cp_report_attrs *attrs;	     /* owned; NULL: no more than one attribute */
+	struct cp_report_profiles *profiles; /* owned */
+	struct cp_published_dma published;   /* of CPU beside DMA */
 	bool has_published;
 
 	struct cp_learn *learn; /* NULL: the learner refused, see judge_note */

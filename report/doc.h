@@ -23,6 +23,8 @@ struct cp_report_table {
 	size_t nr_cells;
 	bool failed; /* out of memory on the way */
 	bool fold;   /* on a page, a column that says one thing goes into the caption */
+	const char *dim; /* on a page, rows whose last cell says this are set dim; NULL
+			    none */
 };
 
 void cp_report_table_init(struct cp_report_table *table, const char *name,

@@ -58,6 +58,7 @@ static const char style[] =
 	"thead th{position:sticky;top:0;background:var(--card);white-space:normal;"
 	"vertical-align:bottom}\n"
 	".r{text-align:right}\n"
+	".dim{color:var(--dim);opacity:.75}\n"
 	/* lines end between words only; what is too wide scrolls */
 	".wide{font-size:.66rem}.wide th,.wide td{padding:.1rem .17rem}\n"
 	".wide td{white-space:normal}.wide td.r{white-space:nowrap}\n"
@@ -156,8 +157,10 @@ static void html_row(struct cp_report_doc *doc, const struct cp_report_table *ta
 		     size_t first, const bool *shown)
 {
 	const char *kind = first ? "td" : "th";
+	const char *last = table->cells[first + strlen(table->align) - 1];
+	bool dim = first && table->dim && !strcmp(last, table->dim);
 
-	fputs("<tr>", doc->out);
+	fputs(dim ? "<tr class=\"dim\">" : "<tr>", doc->out);
 	for (size_t c = 0; table->align[c]; c++) {
 		if (!shown[c])
 			continue;

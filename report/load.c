@@ -10,6 +10,7 @@
 #include "report/attrs.h"
 #include "report/data.h"
 #include "report/escape.h"
+#include "report/profile.h"
 
 void cp_report_warn(const struct cp_report *report, const char *fmt, ...)
 {
@@ -204,6 +205,8 @@ int cp_report_load(const struct cp_report_opts *opts, struct cp_report **ret,
 	if (!rc)
 		rc = cp_report_attrs_find(report, err);
 	if (!rc)
+		rc = cp_report_profiles_load(report, err);
+	if (!rc)
 		read_published(report);
 	if (rc) {
 		cp_report_free(report);
@@ -230,6 +233,7 @@ void cp_report_free(struct cp_report *report)
 		if (report->runs[i].has_manifest)
 			cp_manifest_free(&report->runs[i].manifest);
 	cp_report_attrs_free(report->attrs);
+	cp_report_profiles_free(report);
 	cp_learn_free(report->learn);
 	cp_policy_free(&report->policy);
 	free(report->runs);

@@ -8,6 +8,7 @@
 #include "report/escape.h"
 #include "report/offload.h"
 #include "report/paths.h"
+#include "report/profile.h"
 
 static const char *const figure_titles[] = {
 	[FIGURE_BANDWIDTH] = "Bandwidth by block size",
@@ -204,6 +205,7 @@ int cp_report_page_write(const struct cp_report_page *page, struct cp_report_doc
 	put_table(page, doc, TABLE_REQUESTS, "Requests");
 	if (!rc)
 		rc = put_paths(page, doc, err);
+	cp_report_profiles_write(report, doc);
 	put_table(page, doc, TABLE_MISALIGN, "Misaligned buffers");
 	if (cp_report_table_rows(&page->tables[TABLE_MISALIGN_CPU]))
 		doc->ops->table(doc, &page->tables[TABLE_MISALIGN_CPU]);

@@ -26,6 +26,7 @@ enum cp_report_table_id {
 	TABLE_DELIVERED,  /* what is left for an application beside the I/O */
 	TABLE_SWAP,	  /* faults */
 	TABLE_PERF,	  /* counters per I/O */
+	TABLE_PROFILES,	  /* every symbol; on the page two arms stand side by side */
 	TABLE_NR,
 };
 

@@ -35,8 +35,10 @@ struct cp_report_opts {
 	const char *published_dma; /* table of CPU beside DMA (results/published_dma.h);
 				      NULL: none */
 	const char *title;	   /* NULL: the runs' names */
-	const char *plots_dir;	   /* where the gnuplot scripts are */
-	const char *command;	   /* the command that makes this report again */
+	const char
+		*profile; /* "A,B": the arms whose profiles are compared; NULL: chosen */
+	const char *plots_dir; /* where the gnuplot scripts are */
+	const char *command;   /* the command that makes this report again */
 	void (*warn)(void *ctx, const char *text); /* may be NULL */
 	void *ctx;
 };
@@ -55,6 +57,10 @@ void cp_report_text(const struct cp_report *report, FILE *out);
 /* Behind it, where there is any: short forms of completion modes, what the page path
  * bypassed, what an application gets, and swap; 72 columns. */
 void cp_report_text_paths(const struct cp_report *report, FILE *out);
+
+/* The profiles of two arms side by side, as the page has them; nothing without any. Arms
+ * and symbols are as they are named. */
+void cp_report_profile_text(const struct cp_report *report, FILE *out);
 
 /*
  * Write the report into dir: aside first (dir.tmp.PID), then renamed, so that dir is the

@@ -9,6 +9,7 @@
 #include "report/misalign.h"
 #include "report/offload.h"
 #include "report/paths.h"
+#include "report/profile.h"
 
 #define WHERE_MAX 400
 
@@ -297,6 +298,7 @@ int cp_report_tables_make(const struct cp_report *report, struct cp_report_table
 		[TABLE_DELIVERED] = cp_report_delivered_table,
 		[TABLE_SWAP] = cp_report_swap_table,
 		[TABLE_PERF] = cp_report_perf_table,
+		[TABLE_PROFILES] = cp_report_profiles_table,
 	};
 
 	for (int t = 0; t < TABLE_NR; t++)

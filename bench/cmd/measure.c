@@ -44,6 +44,10 @@ static int load_config(struct cp_measure *measure, const struct cp_topo *topo,
 		ret = cp_plan_objective_check(plan, err);
 	if (ret)
 		return ret;
+	if (measure->tune && plan->profile) {
+		cp_cmd_warn("tune takes no profiles: a budget is for samples");
+		plan->profile = false;
+	}
 	pin_to(plan, topo);
 	return cp_plan_order(plan, err);
 }
@@ -84,14 +88,17 @@ static int measure_samples(struct cp_measure *measure, const struct cp_fio *fio,
 		.interrupted = &cp_cmd_interrupted,
 		.max_samples = measure->tune ? measure->plan.budget_samples : 0,
 		.max_ns = measure->tune ? measure->plan.budget_ns : 0,
+		.profile = true,
 		.event = cp_progress_event,
 		.ctx = &progress,
 	};
 
-	cp_progress_begin(&progress, measure);
+	cp_progress_begin(&progress, measure, cp_session_count_profiles(&session));
 	int ret = cp_session_run(&session, err);
 	measure->nr_stored += session.nr_measured;
 	measure->nr_failed += session.nr_failed;
+	measure->nr_profiled += session.nr_profiled;
+	measure->nr_unprofiled += session.nr_unprofiled;
 	measure->stopped = session.stopped;
 	cp_progress_end(&progress, measure);
 	if (ret == -EINTR)
@@ -224,5 +231,6 @@ enum cp_exit cp_measure_run(struct cp_measure *measure)
 	free(done);
 	if (ret)
 		return cp_cmd_fail(&err);
-	return measure->nr_failed ? CP_EXIT_REGRESSED : CP_EXIT_OK;
+	return measure->nr_failed || measure->nr_unprofiled ? CP_EXIT_REGRESSED
+							    : CP_EXIT_OK;
 }

@@ -31,7 +31,8 @@ struct cp_measure {
 	struct cp_plan plan;
 	struct cp_manifest manifest;
 	size_t nr_stored, nr_failed; /* in the directory, earlier sessions included */
-	bool stopped;		     /* by the budget */
+	size_t nr_profiled, nr_unprofiled; /* of this session; the latter failed */
+	bool stopped;			   /* by the budget */
 	int lock_fd;
 };
 
@@ -42,10 +43,20 @@ enum cp_exit cp_measure_parse(struct cp_measure *measure, int argc, char **argv)
 enum cp_exit cp_measure_run(struct cp_measure *measure);
 void cp_measure_free(struct cp_measure *measure);
 
-/* Expected duration of nr samples in seconds, rounded up: never "0 s" of something. */
-static inline uint64_t cp_measure_time_s(const struct cp_plan *plan, size_t nr)
+/* Of all profiles of a plan, 0 where it asks for none. */
+static inline size_t cp_measure_profiles(const struct cp_plan *plan)
 {
-	return (cp_plan_time_ns(plan, nr) + 999999999) / 1000000000;
+	return plan->profile ? plan->nr_cells : 0;
+}
+
+/* Expected duration of nr samples and of profiles in seconds, rounded up: never "0 s" of
+ * something. */
+static inline uint64_t cp_measure_time_s(const struct cp_plan *plan, size_t nr,
+					 size_t nr_profiles)
+{
+	return (cp_plan_time_ns(plan, nr) + cp_plan_profile_time_ns(plan, nr_profiles) +
+		999999999) /
+	       1000000000;
 }
 
 #endif

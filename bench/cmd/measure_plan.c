@@ -90,7 +90,8 @@ static void choose(const struct cp_plan *plan, bool of_arm, struct told *told)
 
 void cp_measure_print_plan(const struct cp_plan *plan)
 {
-	uint64_t time_s = cp_measure_time_s(plan, plan->nr_order);
+	size_t profiles = cp_measure_profiles(plan);
+	uint64_t time_s = cp_measure_time_s(plan, plan->nr_order, profiles);
 	char bs[24], value[CP_SPEC_TEXT_MAX];
 	struct told told = {0};
 
@@ -110,7 +111,10 @@ void cp_measure_print_plan(const struct cp_plan *plan)
 					       false, value, sizeof(value)));
 		putchar('\n');
 	}
-	printf("%s: %zu cells x %u samples = %zu samples, about %llu min %02llu s\n",
-	       plan->name, plan->nr_cells, plan->samples, plan->nr_order,
-	       (unsigned long long)time_s / 60, (unsigned long long)time_s % 60);
+	printf("%s: %zu cells x %u samples = %zu samples", plan->name, plan->nr_cells,
+	       plan->samples, plan->nr_order);
+	if (profiles)
+		printf(", and %zu profiles", profiles);
+	printf(", about %llu min %02llu s\n", (unsigned long long)time_s / 60,
+	       (unsigned long long)time_s % 60);
 }

@@ -17,11 +17,12 @@ static void clear_line(const struct cp_progress *progress)
 		fputs("\r\033[K", stderr);
 }
 
-void cp_progress_begin(struct cp_progress *progress, const struct cp_measure *measure)
+void cp_progress_begin(struct cp_progress *progress, const struct cp_measure *measure,
+		       size_t nr_profiles)
 {
 	const struct cp_plan *plan = &measure->plan;
 	size_t left = plan->nr_order - measure->nr_stored;
-	uint64_t time_s = cp_measure_time_s(plan, left);
+	uint64_t time_s = cp_measure_time_s(plan, left, nr_profiles);
 
 	*progress = (struct cp_progress){
 		.quiet = measure->quiet,
@@ -29,10 +30,10 @@ void cp_progress_begin(struct cp_progress *progress, const struct cp_measure *me
 	};
 	if (!measure->quiet)
 		fprintf(stderr,
-			"copypath: %s: %zu samples of %zu cells, about %" PRIu64
+			"copypath: %s: %zu samples%s of %zu cells, about %" PRIu64
 			" min %02" PRIu64 " s, into '%s'\n",
-			plan->name, left, plan->nr_cells, time_s / 60, time_s % 60,
-			measure->dir);
+			plan->name, left, nr_profiles ? " and the profiles" : "",
+			plan->nr_cells, time_s / 60, time_s % 60, measure->dir);
 }
 
 static void say_note(struct cp_progress *progress, const char *note)
@@ -63,7 +64,8 @@ static void say_notes(struct cp_progress *progress, const char *notes)
 	}
 }
 
-static void say_failure(struct cp_progress *progress, const struct cp_record *record)
+static void say_failure(struct cp_progress *progress, const struct cp_record *record,
+			bool profile)
 {
 	char bs[24];
 	bool usual = !strcmp(record->context.attr, "wb");
@@ -72,9 +74,9 @@ static void say_failure(struct cp_progress *progress, const struct cp_record *re
 		return;
 	clear_line(progress);
 	fprintf(stderr,
-		"copypath: failed: %s rw=%s bs=%s numjobs=%u iodepth=%u%s%s sample %u: "
+		"copypath: failed: %s%s rw=%s bs=%s numjobs=%u iodepth=%u%s%s sample %u: "
 		"%s\n",
-		record->arm.name, record->context.rw,
+		profile ? "profile of " : "", record->arm.name, record->context.rw,
 		cp_size_format(record->context.bs, bs, sizeof(bs)),
 		record->context.numjobs, record->context.iodepth,
 		usual ? "" : " attr=", usual ? "" : record->context.attr, record->sample,
@@ -88,7 +90,7 @@ void cp_progress_event(void *ctx, const struct cp_session_event *event)
 	char bs[24];
 
 	if (record->failed[0])
-		say_failure(progress, record);
+		say_failure(progress, record, event->profile);
 	if (event->note[0] && !progress->quiet)
 		say_notes(progress, event->note);
 	if (!progress->terminal)
@@ -96,9 +98,10 @@ void cp_progress_event(void *ctx, const struct cp_session_event *event)
 	uint64_t left = event->nr_todo - event->nr_done;
 	uint64_t eta_s = event->elapsed_ns / event->nr_done * left / 1000000000;
 	clear_line(progress);
-	fprintf(stderr, "[%zu/%zu] %zu%% ETA %" PRIu64 ":%02" PRIu64 "  %s %s %s",
-		event->nr_done, event->nr_todo, event->nr_done * 100 / event->nr_todo,
-		eta_s / 60, eta_s % 60, record->arm.name, record->context.rw,
+	fprintf(stderr, "%s[%zu/%zu] %zu%% ETA %" PRIu64 ":%02" PRIu64 "  %s %s %s",
+		event->profile ? "profile " : "", event->nr_done, event->nr_todo,
+		event->nr_done * 100 / event->nr_todo, eta_s / 60, eta_s % 60,
+		record->arm.name, record->context.rw,
 		cp_size_format(record->context.bs, bs, sizeof(bs)));
 	if (!record->failed[0])
 		fprintf(stderr, " %.2f GB/s", record->metrics[CP_METRIC_BW] / 1e9);
@@ -113,6 +116,9 @@ void cp_progress_end(struct cp_progress *progress, const struct cp_measure *meas
 			progress->nr_failed - FAILURES_SHOWN);
 	if (measure->quiet)
 		return;
+	if (measure->nr_profiled || measure->nr_unprofiled)
+		fprintf(stderr, "copypath: %s: %zu profiles stored, %zu failed\n",
+			measure->plan.name, measure->nr_profiled, measure->nr_unprofiled);
 	fprintf(stderr, "copypath: %s: %zu of %zu samples stored, %zu failed%s\n",
 		measure->plan.name, measure->nr_stored, measure->plan.nr_order,
 		measure->nr_failed, measure->stopped ? "; the budget ended it" : "");

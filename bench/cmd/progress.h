@@ -17,7 +17,8 @@ struct cp_progress {
 	char notes[8][512]; /* each is said once */
 };
 
-void cp_progress_begin(struct cp_progress *progress, const struct cp_measure *measure);
+void cp_progress_begin(struct cp_progress *progress, const struct cp_measure *measure,
+		       size_t nr_profiles);
 void cp_progress_event(void *ctx, const struct cp_session_event *event);
 void cp_progress_end(struct cp_progress *progress, const struct cp_measure *measure);
 

@@ -48,6 +48,7 @@ static enum cp_exit parse(int argc, char **argv, struct request *request)
 		{"policy", required_argument, NULL, 'p'},
 		{"title", required_argument, NULL, 't'},
 		{"objective", required_argument, NULL, 'O'},
+		{"profile", required_argument, NULL, 'P'},
 		{"format", required_argument, NULL, 'f'},
 		{NULL, 0, NULL, 0}};
 	int c;
@@ -64,6 +65,9 @@ static enum cp_exit parse(int argc, char **argv, struct request *request)
 			break;
 		case 't':
 			request->report.title = optarg;
+			break;
+		case 'P':
+			request->report.profile = optarg;
 			break;
 		case 'O':
 			request->report.objective = optarg;
@@ -115,6 +119,7 @@ static int write_report(struct request *request, struct cp_report *report,
 	if (request->text) {
 		cp_report_text(report, stdout);
 		cp_report_text_paths(report, stdout);
+		cp_report_profile_text(report, stdout);
 		return 0;
 	}
 	if (!request->dir) {
@@ -170,7 +175,8 @@ const struct cp_verb cp_verb_report = {
 	.summary = "records -> a page with figures, tables and what to set",
 	.usage = "usage: copypath report RECORDS... [-o DIR] [--policy FILE] [--title "
 		 "TEXT]\n"
-		 "                       [--objective WHAT] [--format html|text]\n"
+		 "                       [--objective WHAT] [--profile A,B] [--format "
+		 "html|text]\n"
 		 "\n"
 		 "RECORDS is a run directory or a .jsonl file. Writes DIR/index.html "
 		 "(one file,\n"
@@ -184,8 +190,13 @@ const struct cp_verb cp_verb_report = {
 		 "first run\n"
 		 "                    directory, else one learned from the records\n"
 		 "  --objective WHAT  learn one, by this (as in learn)\n"
+		 "  --profile A,B     compare the profiles of these arms; default: the "
+		 "incumbent\n"
+		 "                    with the fastest other, and arms of another "
+		 "queue_mode\n"
 		 "  --title TEXT      of the page\n"
-		 "  --format text     print the CPU-beside-DMA table to stdout instead\n"
+		 "  --format text     print the CPU-beside-DMA table and profiles to "
+		 "stdout\n"
 		 "\n"
 		 "Prints the page's path. Without gnuplot the page has tables only.\n"
 		 "Exit: 0 ok, 2 usage or bad input, 4 bad records or nothing could be "

@@ -2,7 +2,14 @@
 /* The table of what goes on beside a sample, and one sample with all of it. */
 #include "bench/drive/beside.h"
 
-const struct cp_beside *const cp_besides[CP_BESIDE_MAX + 1] = {&cp_beside_corunner, NULL};
+#include <string.h>
+
+const struct cp_beside *const cp_besides[CP_BESIDE_MAX + 1] = {
+	&cp_beside_corunner, /* first: it starts before the others and ends behind them */
+	&cp_beside_perf,
+	&cp_beside_profile,
+	NULL,
+};
 
 int cp_beside_check(const struct cp_plan *plan, struct cp_err *err)
 {
@@ -38,5 +45,10 @@ int cp_beside_take(const struct cp_driver *driver, void *state, struct cp_take *
 			ret = end;
 		}
 	}
+	size_t len = strlen(note);
+
+	if (record->notes[0])
+		snprintf(note + len, note_size - len, "%s%s", len ? "; " : "",
+			 record->notes);
 	return ret;
 }

@@ -21,12 +21,14 @@ struct cp_beside {
 	/* May add to take->prefix. *ret_state is end()'s; NULL = nothing is to be done.
 	 */
 	int (*begin)(struct cp_take *take, void **ret_state, struct cp_err *err);
-	/* record is NULL where there is none to add to. Frees state. */
+	/* record is NULL where there is none to add to; what is in record->notes joins
+	 * the driver's. Frees state. */
 	int (*end)(const struct cp_take *take, void *state, struct cp_record *record,
 		   struct cp_err *err);
 };
 
 extern const struct cp_beside cp_beside_corunner;
+extern const struct cp_beside cp_beside_perf, cp_beside_profile;
 
 #define CP_BESIDE_MAX 4
 extern const struct cp_beside *const cp_besides[CP_BESIDE_MAX + 1]; /* NULL-terminated */

@@ -128,11 +128,11 @@ int cp_child_run(const char *const *argv, int out_fd, int err_fd, uint64_t timeo
 			end.timed_out =
 				!end.interrupted && now_ns - start_ns > timeout_ns;
 			if (end.interrupted || end.timed_out) {
-				kill(pid, SIGINT);
+				kill(-pid, SIGINT);
 				asked_ns = now_ns;
 			}
 		} else if (now_ns - asked_ns > GRACE_NS) {
-			kill(pid, SIGKILL);
+			kill(-pid, SIGKILL);
 		}
 		wait_slice(pid_fd);
 	}

@@ -19,6 +19,7 @@ struct cp_take {
 	size_t index; /* in plan->order */
 	const struct cp_plan_sample *sample;
 	const struct cp_plan_cell *cell;
+	bool profile; /* an extra run of the cell, for its profile; it is no sample */
 	/* What the driver's program is to be started by ("perf stat ... --"), words that
 	 * stand before its own; see cp_take_argv(). */
 	size_t nr_prefix;
@@ -27,6 +28,9 @@ struct cp_take {
 
 struct cp_driver {
 	const char *name;
+	/* Its program says when its measuring window opens and closes
+	 * (engines/base/window.h). */
+	bool window;
 	/* Can this plan be measured here? exit 4 or 2, and what to do, else. */
 	int (*check)(const struct cp_plan *plan, const struct cp_fio *fio,
 		     struct cp_err *err);

@@ -104,8 +104,12 @@ static bool stderr_line(const struct sample_files *files, char *buf, size_t size
 	cp_fd_text(fd, text, sizeof(text));
 	close(fd);
 	const char *line = strstr(text, ours);
-	snprintf(buf, size, "%.*s", (int)strcspn(line ? line : text, "\n"),
-		 line ? line : text);
+	const char *first = text;
+
+	while (!strncmp(first, "Events ", 7)) /* perf says when it counts */
+		first += strcspn(first, "\n") + (strchr(first, '\n') != NULL);
+	snprintf(buf, size, "%.*s", (int)strcspn(line ? line : first, "\n"),
+		 line ? line : first);
 	return line != NULL;
 }
 
@@ -242,6 +246,7 @@ static int fio_take(void *state, const struct cp_take *take, struct cp_record *r
 
 const struct cp_driver cp_driver_fio = {
 	.name = "fio",
+	.window = true,
 	.check = fio_check,
 	.take = fio_take,
 };

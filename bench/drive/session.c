@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bench/drive/beside.h"
+#include "bench/drive/perf.h"
 #include "engines/base/clock.h"
 #include "engines/base/file.h"
 #include "engines/base/units.h"
@@ -42,23 +43,20 @@ static bool out_of_space(const struct cp_session *session)
 	       (uint64_t)fs.f_bavail * fs.f_frsize < SPACE_MIN;
 }
 
-static int take_one(struct cp_session *session, const struct cp_driver *driver,
-		    void *state, size_t index, struct cp_record *record, char *note,
-		    size_t note_size, struct cp_err *err)
+static int take_one(const struct cp_driver *driver, void *state, struct cp_take *take,
+		    struct cp_record *record, char *note, size_t note_size,
+		    struct cp_err *err)
 {
-	const struct cp_plan_sample *sample = &session->plan->order[index];
-	const struct cp_plan_cell *cell = &session->plan->cells[sample->cell];
-	struct cp_take take = {
-		.session = session, .index = index, .sample = sample, .cell = cell};
+	const struct cp_session *session = take->session;
 
 	cp_record_init(record);
 	snprintf(record->run, sizeof(record->run), "%s", session->run);
 	snprintf(record->host, sizeof(record->host), "%s", session->host);
-	record->context = cell->context;
-	record->arm = cell->arm;
-	record->sample = sample->sample;
+	record->context = take->cell->context;
+	record->arm = take->cell->arm;
+	record->sample = take->sample->sample;
 	cp_time_utc(record->t, sizeof(record->t));
-	int ret = cp_beside_take(driver, state, &take, record, note, note_size, err);
+	int ret = cp_beside_take(driver, state, take, record, note, note_size, err);
 	if (ret)
 		return ret;
 	if (session->interrupted && *session->interrupted)
@@ -118,6 +116,11 @@ static int take_all(struct cp_session *session, const struct cp_driver *driver,
 	if (ret)
 		return ret;
 	for (size_t i = 0; i < session->plan->nr_order && !ret; i++) {
+		const struct cp_plan_sample *sample = &session->plan->order[i];
+		struct cp_take take = {.session = session,
+				       .index = i,
+				       .sample = sample,
+				       .cell = &session->plan->cells[sample->cell]};
 		struct cp_record record;
 		char note[512] = "";
 
@@ -130,8 +133,8 @@ static int take_all(struct cp_session *session, const struct cp_driver *driver,
 		if (session->interrupted && *session->interrupted)
 			ret = cp_err_set(err, CP_EXIT_INTERRUPTED, EINTR, "interrupted");
 		else
-			ret = take_one(session, driver, state, i, &record, note,
-				       sizeof(note), err);
+			ret = take_one(driver, state, &take, &record, note, sizeof(note),
+				       err);
 		if (!ret)
 			ret = cp_record_write(writer, &record, err);
 		if (ret)
@@ -158,6 +161,76 @@ static int take_all(struct cp_session *session, const struct cp_driver *driver,
 	return ret;
 }
 
+/* The profile of a cell: an extra run, with what its first sample was run with. */
+static int take_profile(struct cp_session *session, const struct cp_driver *driver,
+			void *state, size_t cell, struct cp_record *record,
+			struct cp_err *err)
+{
+	const struct cp_plan *plan = session->plan;
+	struct cp_take take = {.session = session,
+			       .index = plan->nr_order + cell,
+			       .cell = &plan->cells[cell],
+			       .profile = true};
+	char note[512] = "";
+
+	for (size_t i = 0; i < plan->nr_order && !take.sample; i++)
+		if (plan->order[i].cell == cell && !plan->order[i].sample)
+			take.sample = &plan->order[i];
+	return take_one(driver, state, &take, record, note, sizeof(note), err);
+}
+
+static bool has_profile(const struct cp_session *session, size_t cell)
+{
+	char path[4200];
+
+	return !cp_perf_profile_path(session, cell, path, sizeof(path)) &&
+	       !access(path, F_OK);
+}
+
+size_t cp_session_count_profiles(const struct cp_session *session)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; session->plan->profile && i < session->plan->nr_cells; i++)
+		nr += !has_profile(session, i);
+	return nr;
+}
+
+/* Behind the samples, which it must not come between. */
+static int take_profiles(struct cp_session *session, const struct cp_driver *driver,
+			 void *state, struct cp_err *err)
+{
+	const struct cp_plan *plan = session->plan;
+	struct cp_session_event event = {.nr_todo = cp_session_count_profiles(session),
+					 .note = "",
+					 .profile = true};
+	uint64_t start_ns = cp_now_ns();
+	char path[4200];
+	int ret = 0;
+
+	if (!event.nr_todo)
+		return 0;
+	if (!cp_path_join(path, sizeof(path), session->dir, "profiles"))
+		ret = cp_dir_make(path, err);
+	for (size_t i = 0; i < plan->nr_cells && !ret; i++) {
+		struct cp_record record;
+
+		if (has_profile(session, i))
+			continue;
+		ret = take_profile(session, driver, state, i, &record, err);
+		if (ret)
+			break;
+		event.nr_done++;
+		event.record = &record;
+		event.elapsed_ns = cp_now_ns() - start_ns;
+		session->nr_profiled += !record.failed[0];
+		session->nr_unprofiled += record.failed[0] != '\0';
+		if (session->event)
+			session->event(session->ctx, &event);
+	}
+	return ret;
+}
+
 int cp_session_run(struct cp_session *session, struct cp_err *err)
 {
 	const struct cp_driver *driver = cp_driver_find(session->plan->driver);
@@ -167,6 +240,8 @@ int cp_session_run(struct cp_session *session, struct cp_err *err)
 	if (ret)
 		return ret;
 	ret = take_all(session, driver, state, err);
+	if (!ret && session->profile)
+		ret = take_profiles(session, driver, state, err);
 	if (driver->close)
 		driver->close(state);
 	return ret;

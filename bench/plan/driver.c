@@ -66,7 +66,8 @@ static void add_event(struct cp_load *load, const struct cp_yaml_node *node)
 				"'perf' has '%s' twice; expected each event once", event);
 		return;
 	}
-	plan->nr_perf++;
+	plan->perf_at[plan->nr_perf][0] = node->line;
+	plan->perf_at[plan->nr_perf++][1] = node->column;
 }
 
 void cp_load_perf(struct cp_load *load, const struct cp_yaml_node *node)

@@ -111,6 +111,11 @@ uint64_t cp_plan_time_ns(const struct cp_plan *plan, size_t nr_samples)
 	return nr_samples * one_ns;
 }
 
+uint64_t cp_plan_profile_time_ns(const struct cp_plan *plan, size_t nr_profiles)
+{
+	return cp_plan_time_ns(plan, nr_profiles) + nr_profiles * CP_PLAN_PROFILE_NS;
+}
+
 long cp_plan_find(const struct cp_plan *plan, const struct cp_context *context,
 		  const struct cp_arm *arm)
 {

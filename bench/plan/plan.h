@@ -34,7 +34,8 @@
 #define CP_PLAN_EXEC_MAX    32
 /* What a sample costs beside ramp_time and runtime: fio's start and the media's faults.
  */
-#define CP_PLAN_START_NS 450000000ULL
+#define CP_PLAN_START_NS   450000000ULL
+#define CP_PLAN_PROFILE_NS 600000000ULL /* and reading what perf sampled */
 
 struct cp_plan_cell {
 	struct cp_context context;
@@ -79,6 +80,7 @@ struct cp_plan {
 	bool profile;	/* a profile (perf record) of each cell beside its samples */
 	size_t nr_perf; /* events to count (perf stat) in each sample */
 	char perf[CP_PERF_MAX][48];
+	unsigned perf_at[CP_PERF_MAX][2]; /* line and column of each; 0 = not known */
 	/* Submitters are pinned to the first CPUs, one each, when fewer than these. */
 	unsigned nr_cpus;
 	unsigned cpus[CP_PLAN_CPUS_MAX];
@@ -110,6 +112,8 @@ int cp_plan_objective_check(const struct cp_plan *plan, struct cp_err *err);
 
 /* Expected duration of nr samples, of the plan's mix of cells. */
 uint64_t cp_plan_time_ns(const struct cp_plan *plan, size_t nr_samples);
+/* The same of the runs for profiles. */
+uint64_t cp_plan_profile_time_ns(const struct cp_plan *plan, size_t nr_profiles);
 /* The n-th cell that a record belongs to, or -1. */
 long cp_plan_find(const struct cp_plan *plan, const struct cp_context *context,
 		  const struct cp_arm *arm);

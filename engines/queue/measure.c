@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engines/base/window.h"
 #include "engines/queue/internal.h"
 
 static void start_counting(struct cp_sub *sub)
@@ -144,9 +145,12 @@ void cp_sub_measure_begin(struct cp_sub *sub)
 
 	if (dev->cfg.timed) {
 		dev->nr_ready++;
-		if (waiting && dev->nr_ready == dev->cfg.jobs)
+		if (waiting && dev->nr_ready == dev->cfg.jobs) {
+			cp_window_open();
 			open_window(dev);
+		}
 	} else {
+		cp_window_open();
 		if (waiting)
 			open_window(dev);
 		start_counting(sub);
@@ -166,10 +170,12 @@ void cp_sub_measure_end(struct cp_sub *sub)
 
 	if (dev->cfg.timed && window == WINDOW_OPEN) {
 		close_window(dev, sub);
+		cp_window_close();
 	} else if (!dev->cfg.timed && sub->measuring) {
 		sub->end_ns = cp_now_ns();
 		sub->end_cpu_ns = cp_clock_read_ns(sub->cpu_clock);
 		read_device(dev, sub);
+		cp_window_close();
 	}
 	pthread_mutex_unlock(&dev->lock);
 	cp_sub_watch(sub);
