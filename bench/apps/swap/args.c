@@ -83,10 +83,6 @@ static int parse_own(const char *key, const char *value, struct args *args,
 		if (cp_uint_parse(value, UINT64_MAX, &number))
 			return bad(err, key, value, "a whole number");
 		*(*key == 's' ? &args->seed : &args->faults) = number;
-	} else if (!strcmp(key, "evict_batch")) {
-		if (cp_uint_parse(value, CP_SWAP_BATCH_MAX, &number) || !number)
-			return bad(err, key, value, "a number of 1 to 16");
-		args->evict_batch = (uint32_t)number;
 	} else if (!strcmp(key, "sigbus")) {
 		if (strcmp(value, "auto") != 0 && strcmp(value, "map") != 0)
 			return bad(err, key, value, "auto or map");
@@ -149,6 +145,10 @@ static int check(const struct args *args, struct cp_err *err)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				  "'numjobs' is %u; expected at most %d threads",
 				  context->numjobs, CP_SWAP_THREADS_MAX);
+	if (args->arm.batch > CP_SWAP_BATCH_MAX)
+		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+				  "'batch' is %u; expected at most %d pages at a time",
+				  args->arm.batch, CP_SWAP_BATCH_MAX);
 	if (!args->runtime_ns && !args->faults)
 		return cp_err_set(
 			err, CP_EXIT_USAGE, EINVAL,
@@ -159,7 +159,7 @@ static int check(const struct args *args, struct cp_err *err)
 
 int args_parse(int argc, char **argv, struct args *ret_args, struct cp_err *err)
 {
-	struct args args = {.seed = 1, .evict_batch = 8, .clean = true, .fio = ""};
+	struct args args = {.seed = 1, .clean = true, .fio = ""};
 	int ret = 0;
 
 	cp_context_init(&args.context);

@@ -19,7 +19,6 @@ struct args {
 	uint64_t runtime_ns, ramp_ns; /* runtime 0: until `faults` are counted */
 	uint64_t faults;
 	uint64_t seed;
-	uint32_t evict_batch;
 	bool clean, attr_native, map_sigbus;
 	unsigned nr_cpus; /* what to pin to; 0: this process's */
 	unsigned cpus[ARGS_CPUS_MAX];

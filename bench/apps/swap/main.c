@@ -40,7 +40,7 @@ static const char help[] =
 	"  faults=N              end after so many\n"
 	"  seed=N                of random order (1)\n"
 	"  cpus=0,1,...          the CPUs to use (those of this process)\n"
-	"  evict_batch=N         pages that are evicted at a time, 1 to 16 (8)\n"
+	"  batch=N               pages that are evicted at a time, 1 to 16 (1)\n"
 	"  clean=0|1             drop pages that were not written without a page-out "
 	"(1)\n"
 	"  sigbus=auto|map       how an access to a page that cannot be read fails\n"
@@ -231,7 +231,7 @@ static json_t *metrics(const struct app *app)
 {
 	struct cp_hist *all = calloc(1, sizeof(*all));
 	const struct window *w = &app->window;
-	double faults = (double)atomic_load(&app->load.faults);
+	double faults;
 	double ns = (double)(w->end_ns - w->start_ns);
 	uint64_t user = time_ns(&w->end.ru_utime) - time_ns(&w->start.ru_utime);
 	uint64_t sys = time_ns(&w->end.ru_stime) - time_ns(&w->start.ru_stime);
@@ -242,6 +242,7 @@ static json_t *metrics(const struct app *app)
 	cp_hist_reset(all);
 	for (unsigned i = 0; i < app->load.nr_threads; i++)
 		cp_hist_merge(all, &app->touchers[i].faults);
+	faults = (double)all->count;
 	if (faults > 0 && ns > 0)
 		json = json_pack("{s:I,s:f,s:f,s:f,s:f,s:f,s:f}", "faults",
 				 (json_int_t)faults, "faults_per_s", faults * 1e9 / ns,
@@ -300,8 +301,8 @@ static int report(struct app *app, struct cp_err *err)
 	else if (!ret && stats.in_errors + stats.out_errors)
 		ret = cp_err_set(err, CP_EXIT_REGRESSED, EIO,
 				 "%" PRIu64 " page-ins and %" PRIu64
-				 " page-outs failed (%s of them gave wrong data)",
-				 stats.in_errors, stats.out_errors, "none");
+				 " page-outs failed; no access saw wrong data",
+				 stats.in_errors, stats.out_errors);
 	json_decref(line);
 	free(lat);
 	return ret;
@@ -391,7 +392,7 @@ static int open_all(struct app *app, struct cp_err *err)
 		.dev = app->dev,
 		.nr_pages = app->load.nr_pages,
 		.resident = args->context.resident / CP_SWAP_PAGE,
-		.batch = args->evict_batch,
+		.batch = args->arm.batch,
 		.clean = args->clean,
 		.cpu = place(app),
 		.sigbus = args->map_sigbus ? CP_SWAP_SIGBUS_MAP : CP_SWAP_SIGBUS_AUTO,
