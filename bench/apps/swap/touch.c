@@ -155,6 +155,8 @@ static void count_fault(struct toucher *me, uint64_t ticks)
 	uint64_t nr =
 		1 + atomic_fetch_add_explicit(&load->faults, 1, memory_order_relaxed);
 
+	if (load->faults_max && nr > load->faults_max)
+		return; /* beside the last one */
 	cp_hist_add(&me->faults, cp_ticks_to_ns(ticks));
 	if (nr == load->faults_max) {
 		atomic_store(&load->end_ns, cp_now_ns());
