@@ -242,7 +242,8 @@ void *swap_serve(void *arg)
 	while (go_on) {
 		ssize_t n = read(swap->uffd.fd, msgs, sizeof(msgs));
 
-		/* Else EINTR or EAGAIN; of a descriptor of our own there is nothing more. */
+		/* Else EINTR or EAGAIN; of a descriptor of our own there is nothing more.
+		 */
 		if (n > 0)
 			go_on = serve(swap, msgs, (unsigned)(n / (ssize_t)sizeof(*msgs)));
 	}

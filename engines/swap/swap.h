@@ -42,10 +42,9 @@
 #include "results/sidecar.h"
 
 #define CP_SWAP_PAGE	     ((uint64_t)CP_PAGE_BYTES)
-#define CP_SWAP_RESIDENT_MIN 32 /* pages: room for the pages of all faults read at once \
-				 */
-#define CP_SWAP_BATCH_MAX   16
-#define CP_SWAP_THREADS_MAX 64
+#define CP_SWAP_RESIDENT_MIN 32 /* pages: room for all faults read at once */
+#define CP_SWAP_BATCH_MAX    16
+#define CP_SWAP_THREADS_MAX  64
 
 enum cp_swap_sigbus {
 	CP_SWAP_SIGBUS_AUTO, /* poison where the kernel has it, else map */

@@ -2,6 +2,7 @@
 #
 # Driver swap: page faults served through the engine, from a workload file and by hand.
 
+# shellcheck disable=SC2154 # stderr is of run --separate-stderr
 bats_require_minimum_version 1.5.0
 
 setup() {
