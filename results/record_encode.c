@@ -60,7 +60,7 @@ static bool metric_integral(int metric)
 {
 	return metric == CP_METRIC_BYTES || metric == CP_METRIC_ELAPSED_NS ||
 	       metric == CP_METRIC_CPU_NS || metric == CP_METRIC_CPU_SUBMIT_NS ||
-	       metric == CP_METRIC_CPU_ENGINE_NS;
+	       metric == CP_METRIC_CPU_ENGINE_NS || metric == CP_METRIC_FAULTS;
 }
 
 static int encode_metrics(const struct cp_json_out *out, const struct cp_record *record)

@@ -45,7 +45,7 @@ struct cp_driver {
 	void (*close)(void *state);
 };
 
-extern const struct cp_driver cp_driver_fio;
+extern const struct cp_driver cp_driver_fio, cp_driver_swap;
 
 /* By the driver of a plan; never NULL for one that was loaded. */
 const struct cp_driver *cp_driver_find(const char *name);

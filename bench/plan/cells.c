@@ -247,17 +247,20 @@ static int check_context(const struct cp_load *load, const struct cp_arm *arm,
 	unsigned natives = cp_media_attrs(context->media);
 	enum cp_attr attr;
 	bool verify = strcmp(load->plan->verify, "off") != 0;
+	bool swap = cp_load_is_swap(load);
 
 	if (cp_attr_parse(context->attr, &attr, err) ||
 	    check_attr(arm, attr, natives, err) || check_rw_page(arm, context, err) ||
 	    check_persist(arm, context, attr, err) ||
-	    check_copy(arm, dir, attr, natives, err))
+	    check_copy(arm, dir, attr, natives, err) ||
+	    (swap &&
+	     (check_copy(arm, !dir, attr, natives, err) || cp_load_swap_arm(arm, err))))
 		return -EINVAL;
 	if (arm->policy[0] && cp_load_policy(arm, context, err)) {
 		cp_err_prefix(err, "'policy' of arm '%s'", arm->name);
 		return -EINVAL;
 	}
-	if (!verify)
+	if (!verify && !swap)
 		return 0;
 	const struct cp_dma_ops *dma =
 		strcmp(arm->dma, "none") != 0 ? cp_dma_find(arm->dma, err) : NULL;
@@ -265,6 +268,15 @@ static int check_context(const struct cp_load *load, const struct cp_arm *arm,
 
 	if (dma)
 		cp_dma_traits(dma, arm->dma, &traits);
+	if (swap)
+		return traits.moves_data
+			       ? 0
+			       : cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+					    "'dma' of arm '%s' is '%s', which moves "
+					    "nothing, "
+					    "and driver swap checks every page; expected "
+					    "another engine",
+					    arm->name, arm->dma);
 	if (!traits.moves_data)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
 				  "'dma' of arm '%s' is '%s', which moves nothing, so "
@@ -300,7 +312,8 @@ static const struct cp_yaml_node *swept_value(const struct cp_yaml_node *node,
 /* A copy of one direction is no mistake in an arm that is kept to it. */
 static void suggest_only(const struct cp_load *load, enum cp_dir dir, struct cp_err *err)
 {
-	if (!strstr(err->msg, "has no meaning for"))
+	/* a pager goes both ways, whatever is touched */
+	if (!strstr(err->msg, "has no meaning for") || cp_load_is_swap(load))
 		return;
 	for (size_t i = 0; i < load->nr_contexts; i++) {
 		const struct cp_context *other = &load->contexts[i].context;
@@ -339,6 +352,8 @@ static const struct cp_yaml_node *direction_place(const struct cp_load *load,
 		node = cp_yaml_get(arm->map, "path");
 	else if (!strncmp(err->msg, "'dma'", 5))
 		node = cp_yaml_get(arm->map, "dma");
+	else if (!strncmp(err->msg, "'batch'", 7))
+		node = cp_yaml_get(arm->map, "batch");
 	node = swept_value(node, &arm->arm);
 	return node && node->type == CP_YAML_SCALAR ? node : arm->map;
 }

@@ -390,7 +390,9 @@ static int load_all(struct cp_load *load, struct cp_err *err)
 	load_workload(load);
 	load_run(load);
 	cp_load_arms(load, cp_yaml_get(root, "arms"));
-	cp_load_options(load, cp_yaml_get(root, "fio"));
+	if (!cp_load_is_swap(load))
+		cp_load_options(load, cp_yaml_get(root, "fio"));
+	cp_load_swap(load);
 	load_tuning(load);
 	if (load->plan->size)
 		cp_load_cells(load);

@@ -80,6 +80,10 @@ void cp_load_driver(struct cp_load *load, const struct cp_yaml_node *node);
 void cp_load_perf(struct cp_load *load, const struct cp_yaml_node *node);
 /* corunner.c: the axis `corunner`, if that was the last one added. */
 void cp_load_corunner(struct cp_load *load);
+/* swap.c: what driver swap cannot be asked for, and what only it can; and of an arm. */
+bool cp_load_is_swap(const struct cp_load *load);
+void cp_load_swap(struct cp_load *load);
+int cp_load_swap_arm(const struct cp_arm *arm, struct cp_err *err);
 void cp_load_arms(struct cp_load *load, const struct cp_yaml_node *arms);
 /* An option of fio that may be passed through. */
 bool cp_load_option_allowed(const char *key);

@@ -64,7 +64,7 @@ static int target_memory(const struct cp_plan *plan, const struct cp_plan_cell *
 		.spec = cell->context.media,
 		.filename = cp_plan_filename(plan, cell->context.media),
 		.bytes = plan->size + cell->context.misalign_far,
-		.writable = cp_context_dir(&cell->context) == CP_DIR_WRITE,
+		.writable = cp_context_writes(&cell->context),
 		.attr = attr_of(cell),
 		.attr_native = plan->attr_native,
 	};
@@ -127,7 +127,7 @@ static int check_named(const struct cp_plan *plan, struct cp_err *err)
 			.spec = cell->context.media,
 			.filename = plan->filename,
 			.bytes = plan->size + cell->context.misalign_far,
-			.writable = cp_context_dir(&cell->context) == CP_DIR_WRITE,
+			.writable = cp_context_writes(&cell->context),
 			.attr = attr_of(cell),
 			.attr_native = plan->attr_native,
 		};

@@ -25,7 +25,7 @@ static bool writes_file(const struct cp_plan *plan)
 {
 	for (size_t i = 0; i < plan->nr_cells; i++)
 		if (cp_target_takes_file(&plan->cells[i]) &&
-		    cp_context_dir(&plan->cells[i].context) == CP_DIR_WRITE)
+		    cp_context_writes(&plan->cells[i].context))
 			return true;
 	return false;
 }

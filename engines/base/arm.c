@@ -249,3 +249,8 @@ enum cp_dir cp_context_dir(const struct cp_context *context)
 	return is(context->rw, "write") || is(context->rw, "randwrite") ? CP_DIR_WRITE
 									: CP_DIR_READ;
 }
+
+bool cp_context_writes(const struct cp_context *context)
+{
+	return cp_context_dir(context) == CP_DIR_WRITE || is(context->driver, "swap");
+}

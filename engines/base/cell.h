@@ -155,5 +155,7 @@ void cp_cell_key(const struct cp_context *context, const struct cp_arm *arm, cha
 		 size_t size);
 
 enum cp_dir cp_context_dir(const struct cp_context *context);
+/* Does it write to the target? Pages are paged out whatever is done to them. */
+bool cp_context_writes(const struct cp_context *context);
 
 #endif
