@@ -13,8 +13,8 @@
 #define SMALL_BYTES  512U  /* the first class, a power of two */
 #define SLEEP_MIN_NS 2000U /* a system call and two switches are not for less */
 /* A step up of `expect`, so that a preemption is not taken for a slow device. */
-#define CLIMB_MOST  64U
-#define LEAD_ADD_NS 1000U
+#define CLIMB_MOST 64U
+#define STEP_NS	   1000U
 
 int cp_hybrid_init(struct cp_hybrid *hybrid, unsigned flights)
 {
@@ -85,10 +85,14 @@ void cp_hybrid_woke(struct cp_hybrid *hybrid, uint64_t until_ns, uint64_t now_ns
 	hybrid->looked = false;
 	if (now_ns < until_ns)
 		return; /* an interrupt, or nothing */
-	uint64_t late_ns = now_ns - until_ns;
+	uint64_t late_ns = now_ns - until_ns, most_ns = 2 * hybrid->late_ns + STEP_NS;
 
-	hybrid->late_ns += late_ns / 8;
-	hybrid->late_ns -= hybrid->late_ns / 9; /* x + (late - x) / 9 all in all */
+	/* Up at once, as short waits pay for what they have not learned, but for one
+	 * preemption not far; down slowly. */
+	if (late_ns >= hybrid->late_ns)
+		hybrid->late_ns = late_ns < most_ns ? late_ns : most_ns;
+	else
+		hybrid->late_ns -= (hybrid->late_ns - late_ns) / 8;
 }
 
 /* Take it out of those in flight: most are the oldest. */
@@ -133,7 +137,7 @@ static void lead(struct cp_hybrid *hybrid, struct cp_hybrid_bucket *bucket,
 	uint64_t less_ns = (now_ns - hybrid->woke_ns) / 16;
 
 	if (!hybrid->looked)
-		bucket->lead_ns += bucket->lead_ns / 4 + LEAD_ADD_NS;
+		bucket->lead_ns += bucket->lead_ns / 4 + bucket->expect_ns / 64;
 	else
 		bucket->lead_ns -= less_ns < bucket->lead_ns ? less_ns : bucket->lead_ns;
 }
