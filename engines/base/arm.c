@@ -11,7 +11,6 @@
 #define THRESH_READ_DEFAULT  (UINT64_C(64) << 10)
 #define THRESH_WRITE_DEFAULT (UINT64_C(32) << 10)
 #define UNROLL_DEFAULT	     4
-#define MAX_MERGE_DEFAULT    (UINT64_C(2) << 20)
 
 static bool is(const char *value, const char *word)
 {
@@ -56,7 +55,7 @@ static void queues(struct cp_arm *arm)
 	/* where there is a decision, requests are merged before it; a fixed path is
 	 * measured with what the caller hands in */
 	if (!arm->max_merge_set && is(arm->path, "auto"))
-		arm->max_merge = MAX_MERGE_DEFAULT;
+		arm->max_merge = CP_MAX_MERGE_DEFAULT;
 	if (is(arm->path, "cpu") || is(arm->dma, "none")) {
 		no_dma(arm);
 	} else if (is(arm->path, "dma")) {

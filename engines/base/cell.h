@@ -35,6 +35,8 @@ enum cp_attr { CP_ATTR_WB, CP_ATTR_UC, CP_ATTR_WC, CP_ATTR_WT };
 /* What an arm in mq has that names none. */
 #define CP_Q_PER_NODE_DEFAULT  8
 #define CP_QUEUE_DEPTH_DEFAULT 128
+/* What requests are merged up to where there is a decision. */
+#define CP_MAX_MERGE_DEFAULT (UINT64_C(2) << 20)
 
 struct cp_context {
 	char rw[CP_WORD_MAX]; /* read write randread randwrite */

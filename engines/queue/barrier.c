@@ -7,21 +7,13 @@
 
 #include "engines/queue/internal.h"
 
-static unsigned nr_done(const struct cp_sub *sub)
-{
-	/* acquire: slots, and the bytes of their I/Os, that whoever reaped the channel
-	 * stored before its release are visible to the owner */
-	return atomic_load_explicit(&sub->done_tail, memory_order_acquire) -
-	       sub->done_head;
-}
-
 void cp_sub_quiesce(struct cp_sub *sub, unsigned but)
 {
 	struct cp_hctx *hctx = sub->hctx;
 
 	unsigned all = sub->in_flight - but;
 
-	while (nr_done(sub) != all) {
+	while (cp_sub_nr_done(sub) != all) {
 		cp_hctx_lock(hctx);
 		cp_hctx_ring(sub->dev, hctx);
 		unsigned n = hctx->chan ? cp_hctx_reap(sub) : 0;
@@ -30,7 +22,7 @@ void cp_sub_quiesce(struct cp_sub *sub, unsigned but)
 		/* Again, behind the reap, which has taken note of all progress so far:
 		 * of the last of ours too, where another submitter found it before we
 		 * had the lock. Nothing would end a wait for it. */
-		if (!n && nr_done(sub) != all)
+		if (!n && cp_sub_nr_done(sub) != all)
 			cp_sub_wait(sub);
 	}
 }
@@ -39,7 +31,7 @@ void cp_sub_quiesce(struct cp_sub *sub, unsigned but)
  * yet, now. */
 static void settle_done(struct cp_sub *sub)
 {
-	unsigned n = nr_done(sub);
+	unsigned n = cp_sub_nr_done(sub);
 
 	for (unsigned i = 0; i < n; i++)
 		cp_sub_settle(sub, &sub->done[(sub->done_head + i) & sub->done_mask], 1);
@@ -49,7 +41,7 @@ int cp_sub_sync(struct cp_sub *sub)
 {
 	struct cp_dev *dev = sub->dev;
 
-	if (dev->mq && dev->flush.active)
+	if (dev->flush.active)
 		settle_done(sub);
 	cp_sub_settle_own(sub);
 	return cp_media_sync(&dev->media, 0, dev->media.bytes);
@@ -82,6 +74,7 @@ void cp_sub_bio_barrier(struct cp_sub *sub, struct cp_io *io)
 	}
 	if (!io->error) {
 		cp_io_copy(sub, io, cp_dev_decide(sub->dev, io->dir, io->bytes, 0), 0);
+		cp_sub_settle(sub, NULL, 0);
 		if (io->fua)
 			cp_io_fua(sub, io);
 	}

@@ -13,7 +13,7 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 {
 	const struct cp_arm *arm = &dev->arm;
 
-	if (!dev->mq || !strcmp(arm->dma, "none"))
+	if (!dev->queues || !strcmp(arm->dma, "none"))
 		return 0;
 	struct cp_dma_cfg cfg = {.spec = arm->dma,
 				 .ring = arm->queue_depth,
@@ -77,13 +77,16 @@ static int open_hctx(struct cp_dev *dev, struct cp_hctx *hctx)
 	unsigned depth = dev->arm.queue_depth;
 	pthread_condattr_t attr;
 
-	hctx->free_tags = calloc(depth, sizeof(uint32_t));
-	if (!hctx->free_tags)
-		return -ENOMEM;
-	for (unsigned t = 0; t < depth; t++)
-		hctx->free_tags[t] = depth - 1 - t;
-	hctx->nr_free = depth;
-	hctx->tagged = depth < (uint64_t)dev->cfg.jobs * (dev->cfg.iodepth + 1);
+	hctx->tagged =
+		dev->mq && depth < (uint64_t)dev->cfg.jobs * (dev->cfg.iodepth + 1);
+	if (hctx->tagged) {
+		hctx->free_tags = calloc(depth, sizeof(uint32_t));
+		if (!hctx->free_tags)
+			return -ENOMEM;
+		for (unsigned t = 0; t < depth; t++)
+			hctx->free_tags[t] = depth - 1 - t;
+		hctx->nr_free = depth;
+	}
 	hctx->shared = dev->cfg.jobs > 1;
 	pthread_mutex_init(&hctx->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -97,7 +100,7 @@ static int open_queues(struct cp_dev *dev, struct cp_err *err)
 {
 	const struct cp_topo *topo = dev->cfg.topo;
 
-	if (!dev->mq)
+	if (!dev->queues)
 		return 0;
 	unsigned nr = cp_queue_map(topo, dev->arm.q_per_node, dev->map);
 	char note[160];
@@ -202,12 +205,16 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 	if (rc)
 		goto out_free;
 	dev->mq = !strcmp(dev->arm.queue_mode, "mq");
+	dev->page = !strcmp(dev->arm.queue_mode, "page");
+	dev->queues = dev->mq || (dev->page && strcmp(dev->arm.dma, "none") != 0);
 	dev->irq = cp_arm_signals(&dev->arm);
 	dev->hybrid = dev->irq && strcmp(dev->arm.completion, "irq") != 0;
 	dev->ring_full_cpu = !strcmp(dev->arm.ring_full, "cpu");
 	dev->max_merge = dev->mq ? dev->arm.max_merge : 0;
 	dev->split_pct = dev->arm.split_pct;
 	cp_dev_rw_page(dev, !cfg->rw_page_off);
+	if (dev->page && cfg->rw_page_off)
+		cp_dev_note(dev, "rw_page is off: I/O goes by bio");
 	set_segment(dev, cfg->segment);
 	rc = open_dma(dev, err);
 	if (!rc)

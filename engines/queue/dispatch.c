@@ -6,13 +6,11 @@
 #include "engines/copy/guard.h"
 #include "engines/queue/internal.h"
 
-/* The rest of the I/O, from byte `from`, by the CPU. */
-void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *route,
-		uint64_t from)
+size_t cp_io_copy_part(struct cp_sub *sub, const struct cp_io *io,
+		       const struct cp_route *route, uint64_t from, size_t len)
 {
 	unsigned char *far = sub->dev->far + io->offset + from;
 	unsigned char *near = (unsigned char *)io->near + from;
-	size_t len = (size_t)(io->bytes - from);
 	bool read = io->dir == CP_DIR_READ;
 	unsigned class = cp_copy_class(len);
 
@@ -23,24 +21,40 @@ void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *rou
 	if (__builtin_expect(sub->dev->behind_writes, 0) && !read)
 		residue = cp_sub_written(sub, far, len, residue,
 					 route->kernel[CP_DIR_WRITE][class]);
+	return residue;
+}
+
+/* The rest of the I/O, from byte `from`, by the CPU. */
+void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *route,
+		uint64_t from)
+{
+	size_t residue =
+		cp_io_copy_part(sub, io, route, from, (size_t)(io->bytes - from));
+
 	if (residue) {
 		io->residue += residue;
 		io->error = EIO;
 	}
 }
 
-static void done_now(struct cp_sub *sub, struct cp_io *io)
+void cp_io_done_now(struct cp_sub *sub, struct cp_io *io)
 {
-	cp_hctx_lock(sub->hctx);
+	struct cp_hctx *hctx = sub->hctx;
+
+	if (!hctx) { /* page without DMA: nobody else reaps */
+		cp_sub_done(sub, io);
+		return;
+	}
+	cp_hctx_lock(hctx);
 	cp_sub_done(sub, io);
-	cp_hctx_unlock(sub->hctx);
+	cp_hctx_unlock(hctx);
 }
 
 static void dispatch_cpu(struct cp_sub *sub, struct cp_io *io,
 			 const struct cp_route *route)
 {
 	cp_io_copy(sub, io, route, 0);
-	done_now(sub, io);
+	cp_io_done_now(sub, io);
 }
 
 static void no_channel(struct cp_sub *sub, struct cp_io *io, const struct cp_route *route)
@@ -51,8 +65,8 @@ static void no_channel(struct cp_sub *sub, struct cp_io *io, const struct cp_rou
 }
 
 /* An engine without submit_one(). */
-static int submit_two(struct cp_dev *dev, struct cp_dma_chan *chan, struct cp_io *io,
-		      unsigned flags)
+int cp_io_submit_two(struct cp_dev *dev, struct cp_dma_chan *chan, struct cp_io *io,
+		     unsigned flags)
 {
 	const struct cp_dma_sg sg = {.addr = io->near, .len = (size_t)io->bytes};
 	int rc = dev->dma->prep_memcpy_sg(chan, io->dir, dev->far + io->offset, &sg, 1,
@@ -78,7 +92,7 @@ offload_one(struct cp_dev *dev, struct cp_hctx *hctx, struct cp_io *io)
 				      io->near, (size_t)io->bytes, flags, io);
 
 	if (rc == -ENOSYS)
-		rc = submit_two(dev, hctx->chans[c], io, flags);
+		rc = cp_io_submit_two(dev, hctx->chans[c], io, flags);
 	if (rc)
 		return false;
 	io->pieces = 1;
@@ -167,7 +181,7 @@ void cp_io_dispatch_merged(struct cp_sub *sub, struct cp_io *head)
 		cp_io_offload_merged(sub, head, route, sg, nr_sg);
 }
 
-void cp_io_dispatch_apart(struct cp_sub *sub, struct cp_io *io, unsigned behind)
+bool cp_io_apart_begin(struct cp_sub *sub, struct cp_io *io, unsigned behind)
 {
 	sub->nr_fua += io->fua; /* until it is taken from the done ring */
 	if (io->sync || io->preflush) {
@@ -176,15 +190,22 @@ void cp_io_dispatch_apart(struct cp_sub *sub, struct cp_io *io, unsigned behind)
 		if (io->error)
 			io->residue = io->bytes;
 		if (io->sync || io->error) {
-			done_now(sub, io);
-			return;
+			cp_io_done_now(sub, io);
+			return false;
 		}
 	}
 	if (!cp_io_in_bounds(sub->dev, io)) {
 		cp_io_refuse(io);
-		done_now(sub, io);
-		return;
+		cp_io_done_now(sub, io);
+		return false;
 	}
+	return true;
+}
+
+void cp_io_dispatch_apart(struct cp_sub *sub, struct cp_io *io, unsigned behind)
+{
+	if (!cp_io_apart_begin(sub, io, behind))
+		return;
 	sub->ring_due = true;
 	cp_io_dispatch_one(sub, io);
 }

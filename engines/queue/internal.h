@@ -23,11 +23,15 @@
  * far, and then the I/O is late, not lost. */
 #define CP_IRQ_TIMEOUT_NS 100000000ULL
 
+/* I/Os of a merged request, at most */
+#define CP_PLUG_IOS 32U
+
 /* What makes an I/O more than one that is done when its last transaction is. */
 enum cp_io_marks {
 	CP_IO_CHAIN = 1 << 0,	/* head of a merged request, handed to a channel as one */
 	CP_IO_TIMED = 1 << 1,	/* its phases are looked at */
 	CP_IO_SETTLED = 1 << 2, /* done, and flushed already */
+	CP_IO_PAGES = 1 << 3,	/* of several transactions of page mode */
 };
 
 struct cp_route {
@@ -104,7 +108,9 @@ struct cp_dev {
 	const char *attr_provenance;
 	struct cp_flush flush; /* behind writes; zeros where none will be */
 	bool behind_writes;    /* something is: see cp_sub_written() */
-	bool mq, ring_full_cpu, simulated;
+	bool mq, page;	       /* queue_mode; neither: bio */
+	bool queues;	       /* it has hardware queues: mq, and page with DMA */
+	bool ring_full_cpu, simulated;
 	bool irq;      /* channels signal: completion irq and hybrid */
 	bool hybrid;   /* who waits is cp_hybrid_wait()'s */
 	bool unfenced; /* copies may end without a fence; see cp_dev_cfg.locked_handover
@@ -177,6 +183,15 @@ struct cp_phases {
 	uint64_t ios, prepare_ticks, submit_ticks, wait_ticks, complete_ticks;
 };
 
+/* Page mode: pages and I/Os in the order of coming that mq would have made one request
+ * of, had they been handed in together (merge.c). */
+struct cp_page_run {
+	uint64_t start, end; /* in the media; the same: there is none */
+	uint64_t cpu_bytes;  /* of it, by the CPU, as one page is below the threshold */
+	enum cp_dir dir;
+	unsigned ios, segments;
+};
+
 struct cp_sub {
 	struct cp_dev *dev;
 	struct cp_hctx *hctx;
@@ -185,8 +200,9 @@ struct cp_sub {
 	unsigned nr_fua;	       /* of those in flight */
 	struct cp_plug plug;
 	unsigned seen_progress; /* of the hctx */
-	bool ring_due;		/* something may be submitted that no doorbell covers */
-	uint64_t batch_ticks;	/* when the first of the staged was handed in */
+	bool alone;    /* page: its hardware queue is its own, and has one channel */
+	bool ring_due; /* something may be submitted that no doorbell covers */
+	uint64_t batch_ticks; /* when the first of the staged was handed in */
 	struct cp_io **staged;
 
 	/* Finished I/Os not yet handed back. Written under the hctx lock by whoever reaps
@@ -213,6 +229,7 @@ struct cp_sub {
 	uint64_t bytes_moved, bytes_offloaded; /* also of I/Os that failed half way */
 	struct cp_proof proof;
 	struct cp_phases phases;
+	struct cp_page_run run;
 	struct cp_waiter room, tag;
 	pthread_cond_t turn;	  /* signalled when room is the first */
 	struct cp_hybrid *hybrid; /* NULL: another completion */
@@ -295,7 +312,25 @@ static inline const struct cp_route *cp_dev_decide(const struct cp_dev *dev,
 	return dma ? &dev->dma_route : &dev->cpu_route;
 }
 
+/* Nothing of it is done yet. */
+static inline void cp_io_start(struct cp_sub *sub, struct cp_io *io)
+{
+	io->sub = sub;
+	io->marks = 0;
+	io->error = 0;
+	io->pieces = 0;
+	io->residue = 0;
+	io->next = NULL;
+	io->dma_bytes = 0;
+	io->fallback_bytes = 0;
+	io->split_bytes = 0;
+}
+
 /* dispatch.c */
+/* [from, from + len) of the I/O by the CPU. Returns what of it did not arrive, at its
+ * end; the I/O is not touched. */
+size_t cp_io_copy_part(struct cp_sub *sub, const struct cp_io *io,
+		       const struct cp_route *route, uint64_t from, size_t len);
 void cp_io_copy(struct cp_sub *sub, struct cp_io *io, const struct cp_route *route,
 		uint64_t from);
 /* Dispatch a batch: from here on the I/Os are in flight. */
@@ -306,6 +341,14 @@ void cp_io_dispatch_merged(struct cp_sub *sub, struct cp_io *head);
 /* One that is no part of a merged request: a sync, preflush, fua, or out of bounds.
  * behind: I/Os of the batch that come after it. */
 void cp_io_dispatch_apart(struct cp_sub *sub, struct cp_io *io, unsigned behind);
+/* Its first half: what must be durable is. false: it is done, with an error or as a sync;
+ * else its data are to be moved. */
+bool cp_io_apart_begin(struct cp_sub *sub, struct cp_io *io, unsigned behind);
+/* Into the done ring of the submitter, whose thread this is. Not locked. */
+void cp_io_done_now(struct cp_sub *sub, struct cp_io *io);
+/* For an engine without submit_one(): the I/O as one segment. */
+int cp_io_submit_two(struct cp_dev *dev, struct cp_dma_chan *chan, struct cp_io *io,
+		     unsigned flags);
 
 /* merge.c */
 void cp_plug_dispatch(struct cp_sub *sub, struct cp_io *const *ios, unsigned n);
@@ -320,10 +363,22 @@ void cp_io_offload(struct cp_sub *sub, struct cp_io *io, const struct cp_route *
 void cp_io_offload_merged(struct cp_sub *sub, struct cp_io *head,
 			  const struct cp_route *route, const struct cp_dma_sg *sg,
 			  unsigned nr_sg);
+/* Prepare a transaction of channel c and submit it; waits for room and for its turn.
+ * Locked. -EAGAIN: the ring is full and the CPU is to copy instead; other errors are the
+ * engine's. */
+int cp_io_transact(struct cp_sub *sub, unsigned c, struct cp_io *io, void *far,
+		   const struct cp_dma_sg *sg, unsigned nr_sg);
 /* The near side of a merged request; adjacent segments are joined up to the size of one.
  * Returns how many, at most CP_DMA_SEGMENTS_MAX. */
 unsigned cp_io_gather_merged(const struct cp_dev *dev, const struct cp_io *head,
 			     struct cp_dma_sg sg[CP_DMA_SEGMENTS_MAX]);
+
+/* page.c: what an I/O that failed claims, once it is accounted for. */
+void cp_pages_hand_back(struct cp_io *const *done, unsigned n);
+/* page_count.c: what there is to say at the end of the last run. */
+void cp_pages_report(const struct cp_sub *sub, struct cp_proof *proof);
+/* An I/O that goes by pages, of which the CPU was to copy cpu_bytes. While measuring. */
+void cp_pages_count(struct cp_sub *sub, const struct cp_io *io, uint64_t cpu_bytes);
 
 /* complete.c; the caller holds the lock in these */
 void cp_hctx_ring(const struct cp_dev *dev, struct cp_hctx *hctx);
@@ -465,6 +520,15 @@ static inline void cp_sub_done(struct cp_sub *sub, struct cp_io *io)
 
 	sub->done[tail & sub->done_mask] = io;
 	atomic_store_explicit(&sub->done_tail, tail + 1, memory_order_release);
+}
+
+/* In its done ring. acquire: slots, and the bytes of their I/Os, that whoever reaped the
+ * channel stored before its release in cp_sub_done() or cp_hctx_reap() are visible to the
+ * owner. */
+static inline unsigned cp_sub_nr_done(const struct cp_sub *sub)
+{
+	return atomic_load_explicit(&sub->done_tail, memory_order_acquire) -
+	       sub->done_head;
 }
 
 /* A stamp costs about 10 ns and is for the figures only. 0 is before every window. */

@@ -28,6 +28,7 @@ static void start_counting(struct cp_sub *sub)
 	sub->fenced = false;
 	sub->fenced_by_copy = false;
 	cp_phases_reset(&sub->phases);
+	memset(&sub->run, 0, sizeof(sub->run));
 	if (!sub->dev->mq)
 		sub->proof.effective_iodepth = 1;
 	sub->measuring = true;
@@ -255,6 +256,7 @@ void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 	out->proof.node = dev->media.node_pct == 100 ? dev->media.node : -1;
 	out->proof.page_bytes = dev->media.page_bytes;
 	cp_sub_persist_report(sub, &out->proof);
+	cp_pages_report(sub, &out->proof);
 	snprintf(out->proof.verify, sizeof(out->proof.verify), "off");
 	name_kernels(sub, out->proof.copy, sizeof(out->proof.copy));
 	name_dma(sub, out->proof.dma, sizeof(out->proof.dma));
@@ -267,7 +269,7 @@ void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
 	out->llc_bytes = dev->cfg.topo->llc_bytes;
 	out->media_bytes = dev->far_bytes;
 	out->nr_hctx = dev->nr_hctx;
-	out->queue_depth = dev->mq ? dev->arm.queue_depth : 0;
+	out->queue_depth = dev->queues ? dev->arm.queue_depth : 0;
 	pthread_mutex_lock(&dev->lock);
 	snprintf(out->notes, sizeof(out->notes), "%s", dev->notes);
 	pthread_mutex_unlock(&dev->lock);

@@ -5,17 +5,15 @@
  * What is held is one request to be, and it is dispatched when
  *
  *  - an I/O comes that cannot be merged with it, which is then held in its place;
- *  - it cannot grow: max_merge bytes, CP_DMA_SEGMENTS_MAX segments, PLUG_IOS I/Os, or the
- *    end of the memory of one node;
+ *  - it cannot grow: max_merge bytes, CP_DMA_SEGMENTS_MAX segments, CP_PLUG_IOS I/Os, or
+ * the end of the memory of one node;
  *  - the submitter has nothing left to be handed back and would wait (cp_sub_reap()).
  */
 #include "engines/queue/internal.h"
 
-#define PLUG_IOS 32U
-
 static bool full(const struct cp_dev *dev, const struct cp_plug *plug)
 {
-	return plug->nr == PLUG_IOS || plug->bytes >= dev->max_merge ||
+	return plug->nr == CP_PLUG_IOS || plug->bytes >= dev->max_merge ||
 	       plug->segments >= CP_DMA_SEGMENTS_MAX ||
 	       plug->bytes >= cp_dev_node_run(dev, plug->head->offset);
 }

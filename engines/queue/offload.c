@@ -105,10 +105,8 @@ static void wait_for_room(struct cp_sub *sub)
 	cp_hctx_lock(hctx);
 }
 
-/* Prepare a transaction of channel c and submit it. Locked. -EAGAIN: the ring is full and
- * the CPU is to copy instead; other errors are the engine's. */
-static int transact(struct cp_sub *sub, unsigned c, struct cp_io *io, void *far,
-		    const struct cp_dma_sg *sg, unsigned nr_sg)
+int cp_io_transact(struct cp_sub *sub, unsigned c, struct cp_io *io, void *far,
+		   const struct cp_dma_sg *sg, unsigned nr_sg)
 {
 	struct cp_dev *dev = sub->dev;
 	struct cp_hctx *hctx = sub->hctx;
@@ -150,7 +148,7 @@ static uint64_t offload(struct cp_sub *sub, struct cp_io *io, uint64_t end, int 
 		/* before the channel has it: another submitter may see it complete */
 		io->pieces++;
 		io->dma_bytes += len;
-		*ret_rc = transact(sub, c, io, dev->far + io->offset + at, sg, nr);
+		*ret_rc = cp_io_transact(sub, c, io, dev->far + io->offset + at, sg, nr);
 		if (*ret_rc) {
 			io->pieces--;
 			io->dma_bytes -= len;
@@ -316,8 +314,8 @@ void cp_io_offload_merged(struct cp_sub *sub, struct cp_io *head,
 	head->marks |= CP_IO_CHAIN;
 	for (struct cp_io *io = head; io; io = io->next)
 		io->dma_bytes = io->bytes;
-	int rc = transact(sub, cp_hctx_chan(dev, hctx, head->offset), head,
-			  dev->far + head->offset, sg, nr_sg);
+	int rc = cp_io_transact(sub, cp_hctx_chan(dev, hctx, head->offset), head,
+				dev->far + head->offset, sg, nr_sg);
 
 	cp_turn_pass(sub);
 	if (rc) {

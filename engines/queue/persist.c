@@ -98,8 +98,6 @@ static size_t flush_copied(struct cp_sub *sub, unsigned char *far, size_t len,
 	if (!cached && flush->fence != CP_FENCE_MFENCE)
 		return residue;
 	sub->fence_due = flush->fence != CP_FENCE_NONE;
-	if (!dev->mq && sub->fence_due)
-		fence_now(sub);
 	return residue;
 }
 
@@ -124,6 +122,9 @@ static void flush_offloaded(struct cp_sub *sub, struct cp_io *io)
 	unsigned char *far = sub->dev->far + io->offset;
 	size_t len = (size_t)(io->bytes - io->fallback_bytes - io->split_bytes);
 
+	/* those that the CPU copied may lie between */
+	if (io->marks & CP_IO_PAGES)
+		len = (size_t)io->bytes;
 	sub->fence_due = flush->fence != CP_FENCE_NONE;
 	if (!flush->ops)
 		return;

@@ -187,6 +187,10 @@ void cp_sub_bio(struct cp_sub *sub, struct cp_io *io);
 /* page: the whole I/O, a multiple of CP_PAGE_BYTES long (else EINVAL). With rw_page off
  * it is cp_sub_bio(), as the block layer's callers of rw_page fall back, and counted. */
 void cp_sub_page(struct cp_sub *sub, struct cp_io *io);
+/* The same without waiting, for who sends several before it waits: 0, and cp_sub_reap()
+ * hands it back; -EBUSY when iodepth + 1 are in flight (reap first). Not between these
+ * two: cp_sub_page(). */
+int cp_sub_page_submit(struct cp_sub *sub, struct cp_io *io);
 
 /* Any mode, for who has no loop of his own: hand in all n, and return when all are done;
  * mq in batches of what there are tags for. Nothing else of this submitter is in flight.

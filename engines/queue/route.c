@@ -102,7 +102,7 @@ static int route_action(struct cp_dev *dev, const struct cp_action *act,
 {
 	struct cp_copy_opts opts;
 
-	route->dma = !strcmp(act->path, "dma") && dev->mq;
+	route->dma = !strcmp(act->path, "dma") && (dev->mq || dev->page);
 	/* the arm's settings are of the arm's kernel; a policy names none */
 	cp_copy_opts_init(&opts);
 	if (act->copy[0])
@@ -235,9 +235,9 @@ int cp_dev_routes(struct cp_dev *dev, struct cp_err *err)
 		return policy_routes(dev, err);
 	dev->min_segments = arm->dma_min_segments;
 	dev->by_segments = dev->min_segments > 0;
-	if (arm->dma_thresh_read && dev->mq)
+	if (arm->dma_thresh_read && dev->queues)
 		dev->thresh[CP_DIR_READ] = arm->dma_thresh_read;
-	if (arm->dma_thresh_write && dev->mq)
+	if (arm->dma_thresh_write && dev->queues)
 		dev->thresh[CP_DIR_WRITE] = arm->dma_thresh_write;
 	return 0;
 }

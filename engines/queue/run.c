@@ -40,12 +40,28 @@ static void run_mq(struct cp_sub *sub, struct cp_io *const *ios, unsigned n)
 	}
 }
 
+static void run_pages(struct cp_sub *sub, struct cp_io *const *ios, unsigned n)
+{
+	struct cp_io *done[32];
+	unsigned at = 0, left = n;
+
+	while (left) {
+		while (at < n && !cp_sub_page_submit(sub, ios[at]))
+			at++;
+		left -= cp_sub_reap(sub, 1, 32, done);
+	}
+}
+
 void cp_sub_run(struct cp_sub *sub, struct cp_io *const *ios, unsigned n)
 {
 	const char *mode = sub->dev->arm.queue_mode;
 
 	if (!strcmp(mode, "mq")) {
 		run_mq(sub, ios, n);
+		return;
+	}
+	if (!strcmp(mode, "page") && n != 1) {
+		run_pages(sub, ios, n);
 		return;
 	}
 	for (unsigned i = 0; i < n; i++) {

@@ -8,25 +8,12 @@
 
 #include "engines/queue/internal.h"
 
-static inline void io_start(struct cp_sub *sub, struct cp_io *io)
-{
-	io->sub = sub;
-	io->marks = 0;
-	io->error = 0;
-	io->pieces = 0;
-	io->residue = 0;
-	io->next = NULL;
-	io->dma_bytes = 0;
-	io->fallback_bytes = 0;
-	io->split_bytes = 0;
-}
-
 void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
 {
 	struct cp_dev *dev = sub->dev;
 
 	cp_sub_watch(sub);
-	io_start(sub, io);
+	cp_io_start(sub, io);
 	io->submit_ticks = cp_sub_stamp(sub);
 	if (!io->sync && !cp_io_in_bounds(dev, io)) {
 		cp_io_refuse(io);
@@ -38,6 +25,8 @@ void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
 		return;
 	}
 	cp_io_copy(sub, io, cp_dev_decide(dev, io->dir, io->bytes, 0), 0);
+	if (__builtin_expect(dev->flush.active, 0))
+		cp_sub_settle(sub, NULL, 0);
 	cp_io_account(sub, &io, 1, cp_sub_stamp(sub));
 }
 
@@ -56,7 +45,7 @@ static bool take_tag(struct cp_sub *sub, struct cp_io *io)
 
 static inline int stage(struct cp_sub *sub, struct cp_io *io)
 {
-	io_start(sub, io);
+	cp_io_start(sub, io);
 	sub->staged[sub->nr_staged++] = io;
 	return 0;
 }
@@ -118,14 +107,6 @@ void cp_sub_commit(struct cp_sub *sub)
 	cp_sub_ring(sub);
 	if (sub->measuring && sub->in_flight > sub->proof.effective_iodepth)
 		sub->proof.effective_iodepth = sub->in_flight;
-}
-
-/* acquire: slots, and the bytes of their I/Os, that whoever reaped the channel stored
- * before its release in cp_sub_done() or cp_hctx_reap() are visible to the owner. */
-static unsigned nr_done(const struct cp_sub *sub)
-{
-	return atomic_load_explicit(&sub->done_tail, memory_order_acquire) -
-	       sub->done_head;
 }
 
 /*
@@ -217,15 +198,15 @@ static unsigned take(struct cp_sub *sub, unsigned taken, unsigned max,
 		     struct cp_io **done, unsigned *ret_seen)
 {
 	const struct cp_hctx *hctx = sub->hctx;
-	unsigned in_ring = nr_done(sub), n = 0;
-	bool waiting = sub->in_flight > in_ring + taken && hctx->chan;
+	unsigned in_ring = cp_sub_nr_done(sub), n = 0;
+	bool waiting = sub->in_flight > in_ring + taken && hctx && hctx->chan;
 
 	*ret_seen = 0;
 	if (waiting && max && !in_ring && !hctx->shared && hctx->nr_chans == 1)
 		*ret_seen = cp_hctx_take(sub, done, max, &n);
 	else if (waiting)
 		*ret_seen = look(sub);
-	in_ring = nr_done(sub);
+	in_ring = cp_sub_nr_done(sub);
 	for (; n < max && in_ring; in_ring--)
 		done[n++] = sub->done[sub->done_head++ & sub->done_mask];
 	settle(sub, done, n);
@@ -244,14 +225,15 @@ static void free_tags(struct cp_hctx *hctx, struct cp_io *const *done, unsigned 
  * min 0, comes to that point too: else it would look for ever. */
 static bool would_wait(const struct cp_sub *sub, unsigned n, unsigned min)
 {
-	return !nr_done(sub) && (n < min || (!n && sub->in_flight == sub->plug.nr));
+	return !cp_sub_nr_done(sub) &&
+	       (n < min || (!n && sub->in_flight == sub->plug.nr));
 }
 
 unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_io **done)
 {
 	unsigned n = 0;
 
-	if (sub->nr_staged && min > nr_done(sub))
+	if (sub->nr_staged && min > cp_sub_nr_done(sub))
 		cp_sub_commit(sub);
 	if (min > sub->in_flight)
 		min = sub->in_flight;
@@ -275,8 +257,10 @@ unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_i
 	cp_io_account(sub, done, n, now);
 	if (__builtin_expect(sub->phases.io != NULL, 0))
 		cp_phases_reaped(sub, done, n, now);
-	if (sub->hctx->tagged)
+	if (sub->hctx && sub->hctx->tagged)
 		free_tags(sub->hctx, done, n);
+	if (__builtin_expect(sub->dev->page, 0))
+		cp_pages_hand_back(done, n);
 	sub->in_flight -= n;
 	return n;
 }
@@ -362,12 +346,15 @@ int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err)
 		rc = cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "out of memory");
 		goto out_free;
 	}
-	if (dev->mq) {
+	if (dev->queues) {
 		sub->hctx = &dev->hctxs[cpu >= 0 ? dev->map[cpu] : 0];
 		rc = cp_dev_channel(dev, sub->hctx, cpu, err);
 		if (rc)
 			goto out_free;
 	}
+	/* hybrid learns from cp_sub_reap() */
+	sub->alone = sub->hctx && sub->hctx->chan && !sub->hctx->shared &&
+		     sub->hctx->nr_chans == 1 && !dev->hybrid;
 	if (cp_hybrid_open(sub) != 0) {
 		rc = cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "out of memory");
 		goto out_free;
