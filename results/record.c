@@ -158,6 +158,7 @@ static void add_reasons(const struct cp_proof *proof, char *buf, size_t size)
 		{proof->fallback.ring_full, "the ring was full"},
 		{proof->fallback.error, "the engine refused"},
 		{proof->fallback.too_many_segments, "longer than the ring"},
+		{proof->page.off, "rw_page was off"},
 	};
 	const char *between = " (";
 	size_t len = size ? strlen(buf) : 0;
@@ -202,6 +203,28 @@ static bool prove_dma(const struct cp_record *record, uint64_t total, char *buf,
 	return false;
 }
 
+/* The way that the target's rw_page says, and no other. */
+static bool prove_page(const struct cp_record *record, char *buf, size_t size)
+{
+	const struct cp_proof *proof = &record->proof;
+
+	if (strcmp(record->arm.queue_mode, "page") != 0)
+		return true;
+	if (record->context.rw_page && proof->page.off)
+		snprintf(buf, size,
+			 "queue_mode page sent %" PRIu64
+			 " I/Os by bio, with rw_page on; expected none",
+			 proof->page.off);
+	else if (!record->context.rw_page && proof->page.pages)
+		snprintf(buf, size,
+			 "%" PRIu64
+			 " pages went by page, with rw_page off; expected none",
+			 proof->page.pages);
+	else
+		return true;
+	return false;
+}
+
 bool cp_record_prove(const struct cp_record *record, char *buf, size_t size)
 {
 	const struct cp_proof *proof = &record->proof;
@@ -230,6 +253,8 @@ bool cp_record_prove(const struct cp_record *record, char *buf, size_t size)
 		return false;
 	if (!strcmp(record->arm.queue_mode, "bio") &&
 	    !prove_cpu(proof, "queue_mode bio", buf, size))
+		return false;
+	if (!prove_page(record, buf, size))
 		return false;
 	if (!strcmp(record->arm.path, "cpu"))
 		return prove_cpu(proof, "path cpu", buf, size);

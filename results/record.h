@@ -143,7 +143,8 @@ void cp_record_init(struct cp_record *record); /* NaN metrics, default context a
 void cp_proof_add(struct cp_proof *into, const struct cp_proof *from);
 /* Path proof: "" in buf and true when the requested path carried the bytes it claims:
  * errors 0, cpu has no dma bytes, dma at most 0.1 % fallback, bytes add up, persist
- * require was on persistent memory. Else the reason. */
+ * require was on persistent memory, page went by pages or by bio as rw_page says. Else
+ * the reason. */
 bool cp_record_prove(const struct cp_record *record, char *buf, size_t size);
 /* Its DMA engine was `null`: the figures are the harness's own cost. They are modelled as
  * those of `model` are, but of no device, so they are no arm to choose. */

@@ -42,10 +42,20 @@ static void print_load(FILE *out, const struct cp_plan *plan,
 		seed);
 }
 
+/* What page does not know it would refuse. */
+static bool heeds_queues(const struct cp_arm *arm, const char *option)
+{
+	if (!strcmp(arm->queue_mode, "page"))
+		return strcmp(arm->dma, "none") != 0 &&
+		       strcmp(option, "max_merge") != 0 &&
+		       strcmp(option, "split_pct") != 0;
+	return !strcmp(arm->queue_mode, "mq");
+}
+
 static void print_engine(FILE *out, const struct cp_plan *plan,
 			 const struct cp_plan_cell *cell, const char *sidecar)
 {
-	/* Options of the engine that only mq heeds. */
+	/* Options of the engine that only mq heeds, and page with DMA. */
 	static const char *const queued[] = {
 		"completion",	    "dma",	   "dma_thresh_read", "dma_thresh_write",
 		"dma_min_segments", "ring_full",   "split_pct",	      "dma_node",
@@ -68,6 +78,8 @@ static void print_engine(FILE *out, const struct cp_plan *plan,
 		fprintf(out, "misalign_near=%u\n", context->misalign_near);
 	if (context->misalign_far)
 		fprintf(out, "misalign_far=%u\n", context->misalign_far);
+	if (!context->rw_page)
+		fputs("rw_page=0\n", out);
 	fprintf(out, "segment=%" PRIu64 "\n", cell->segment_bytes);
 	fprintf(out, "queue_mode=%s\npath=%s\ncopy=%s\n", arm->queue_mode, arm->path,
 		arm->copy);
@@ -77,7 +89,7 @@ static void print_engine(FILE *out, const struct cp_plan *plan,
 	for (size_t i = 0; i < sizeof(queued) / sizeof(queued[0]); i++) {
 		const struct cp_field *field = cp_field_find(cp_arm_fields, queued[i]);
 
-		if (field && !strcmp(arm->queue_mode, "mq"))
+		if (field && heeds_queues(arm, queued[i]))
 			fprintf(out, "%s=%s\n", queued[i],
 				cp_field_format(field, arm, true, text, sizeof(text)));
 	}

@@ -129,6 +129,45 @@ static bool only_matches(const struct cp_load_arm *arm, const struct cp_context 
 	return true;
 }
 
+/* The first arm of queue_mode page that is to serve this block size; NULL: none. */
+static const struct cp_load_arm *page_arm(const struct cp_load *load, uint64_t bs)
+{
+	for (size_t k = 0; k < load->nr_arms; k++) {
+		const struct cp_load_arm *arm = &load->arms[k];
+
+		if (strcmp(arm->arm.queue_mode, "page") != 0)
+			continue;
+		for (size_t i = 0; load->contexts && i < load->nr_contexts; i++) {
+			const struct cp_context *context = &load->contexts[i].context;
+
+			if (context->bs == bs && only_matches(arm, context))
+				return arm;
+		}
+	}
+	return NULL;
+}
+
+/* Pages are whole. Each size once, with the first arm that takes it by pages. */
+static void check_pages(struct cp_load *load, const struct cp_axis *bs)
+{
+	for (size_t i = 0; bs && i < bs->nr; i++) {
+		uint64_t bytes = 0;
+
+		cp_size_parse(bs->nodes[i]->text, &bytes);
+		/* other sizes are good, or no block sizes at all */
+		if (bytes % CP_PAGE_BYTES == 0 || bytes % 512)
+			continue;
+		const struct cp_load_arm *arm = page_arm(load, bytes);
+
+		if (arm)
+			cp_yaml_problem(load->doc, bs->nodes[i],
+					"'bs' is '%s' and arm '%s' has queue_mode page, "
+					"which takes whole pages; expected a multiple "
+					"of 4k, or an 'only' with such sizes in the arm",
+					bs->nodes[i]->text, arm->arm.name);
+	}
+}
+
 /* An emulated attribute is in the copies of the CPU. */
 static int check_attr(const struct cp_arm *arm, enum cp_attr attr, unsigned natives,
 		      struct cp_err *err)
@@ -186,6 +225,20 @@ static int check_copy(const struct cp_arm *arm, enum cp_dir dir, enum cp_attr at
 	return rc;
 }
 
+/* By bio, as the target takes no pages, nothing goes to DMA. */
+static int check_rw_page(const struct cp_arm *arm, const struct cp_context *context,
+			 struct cp_err *err)
+{
+	if (context->rw_page || strcmp(arm->queue_mode, "page") != 0 ||
+	    strcmp(arm->path, "dma") != 0)
+		return 0;
+	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			  "'path' of arm '%s' is dma, and with queue_mode page and "
+			  "'rw_page' false every I/O goes by bio, which never uses DMA; "
+			  "expected rw_page true, or path cpu or auto",
+			  arm->name);
+}
+
 /* What an arm cannot do in a context. */
 static int check_context(const struct cp_load *load, const struct cp_arm *arm,
 			 const struct cp_context *context, struct cp_err *err)
@@ -196,7 +249,7 @@ static int check_context(const struct cp_load *load, const struct cp_arm *arm,
 	bool verify = strcmp(load->plan->verify, "off") != 0;
 
 	if (cp_attr_parse(context->attr, &attr, err) ||
-	    check_attr(arm, attr, natives, err) ||
+	    check_attr(arm, attr, natives, err) || check_rw_page(arm, context, err) ||
 	    check_persist(arm, context, attr, err) ||
 	    check_copy(arm, dir, attr, natives, err))
 		return -EINVAL;
@@ -282,6 +335,8 @@ static const struct cp_yaml_node *direction_place(const struct cp_load *load,
 		node = cp_yaml_get(arm->map, "fence");
 	else if (!strncmp(err->msg, "'persist'", 9))
 		node = cp_yaml_get(arm->map, "persist");
+	else if (!strncmp(err->msg, "'path'", 6))
+		node = cp_yaml_get(arm->map, "path");
 	else if (!strncmp(err->msg, "'dma'", 5))
 		node = cp_yaml_get(arm->map, "dma");
 	node = swept_value(node, &arm->arm);
@@ -293,7 +348,8 @@ static bool same_kind(const struct cp_context *a, const struct cp_context *b)
 {
 	return !strcmp(a->layer, b->layer) && !strcmp(a->attr, b->attr) &&
 	       !strcmp(a->numa, b->numa) && a->misalign_near == b->misalign_near &&
-	       a->misalign_far == b->misalign_far && !strcmp(a->media, b->media);
+	       a->misalign_far == b->misalign_far && a->rw_page == b->rw_page &&
+	       !strcmp(a->media, b->media);
 }
 
 struct kinds {
@@ -393,6 +449,7 @@ void cp_load_cells(struct cp_load *load)
 	check_bs(load, bs);
 	check_regions(load, bs, axis_find(load, "numjobs"));
 	make_contexts(load);
+	check_pages(load, bs);
 	for (size_t i = 0; i < load->nr_arms; i++)
 		check_arm(load, &load->arms[i]);
 	if (cp_yaml_nr_problems(load->doc) || load->failed)

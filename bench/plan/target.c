@@ -137,7 +137,8 @@ static int check_named(const struct cp_plan *plan, struct cp_err *err)
 
 static bool asks_for_queues(const struct cp_arm *arm)
 {
-	return arm->q_per_node_set && !strcmp(arm->queue_mode, "mq");
+	/* of bio, and of page without DMA, it is 0 by now */
+	return arm->q_per_node_set && arm->q_per_node;
 }
 
 /* Of what a workload asks for, not of the default: each number once. */

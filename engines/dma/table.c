@@ -261,7 +261,7 @@ int cp_dma_fit_ring(struct cp_arm *arm, struct cp_err *err)
 	struct cp_spec spec;
 	struct cp_err ignored;
 
-	if (strcmp(arm->queue_mode, "mq") != 0 || !strcmp(arm->path, "cpu") ||
+	if (!strcmp(arm->queue_mode, "bio") || !strcmp(arm->path, "cpu") ||
 	    cp_spec_parse(arm->dma, &spec, &ignored) ||
 	    cp_spec_uint(&spec, "ring", 1, UINT32_MAX, &ring, &ignored))
 		return 0;

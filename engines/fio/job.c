@@ -124,6 +124,8 @@ int cp_fio_init(struct thread_data *td)
 		job->events = calloc(td->o.iodepth + 1, sizeof(*job->events));
 		td->io_ops_data = job;
 	}
+	if (job)
+		job->page = !strcmp(cp_fio_option(td, "queue_mode"), "page");
 	if (job && job->ios && job->done && job->events)
 		rc = cp_shared_join(td, job, &err);
 	if (rc)

@@ -37,6 +37,7 @@ struct cp_job {
 	struct io_u **events; /* the same, as fio wants them */
 	bool counting; /* the window is open; the only thing the fast path looks at */
 	bool told;     /* of the first I/O that failed */
+	bool page;     /* queue_mode page */
 };
 
 /* The value of an engine option as given, or "" */
@@ -44,6 +45,9 @@ const char *cp_fio_option(const struct thread_data *td, const char *name);
 /* Fill context-like and arm settings; complains through log_err. */
 int cp_fio_parse(const struct thread_data *td, bool mq, struct cp_dev_cfg *cfg,
 		 struct cp_err *err);
+/* queue_mode page takes whole pages: is every block size of the job so many? Complains
+ * through log_err and returns fio's "not zero". */
+int cp_fio_pages_check(const struct thread_data *td, const struct cp_arm *arm);
 /* The part of a context that the engine's options say; the rest has its defaults. */
 int cp_fio_context(const struct thread_data *td, struct cp_context *context,
 		   struct cp_err *err);

@@ -25,11 +25,12 @@ struct fio_option cp_fio_option_table[] = {
 	    "cache attribute: wb, uc, wc, wt; real where the media has it"),
 	OPT(2, "layer", "none", "block layer over the media: none"),
 	OPT(3, "segment", "4096", "bytes of one segment of the caller's buffer"),
-	OPT(4, "queue_mode", NULL, "bio (copypath-sync) or mq (copypath-async)"),
+	OPT(4, "queue_mode", NULL,
+	    "bio (default) or page (copypath-sync), mq (copypath-async)"),
 	OPT(5, "path", NULL, "cpu, dma, or auto: by policy, else by dma_thresh"),
 	OPT(6, "copy", NULL, "copy kernel: auto, memcpy, nt, or a name that probe lists"),
 	OPT(7, "flush", NULL, "behind a write: none, clwb, clflushopt or clflush"),
-	OPT(8, "completion", NULL, "mq: poll (default) or irq"),
+	OPT(8, "completion", NULL, "mq, page with dma: poll (default), irq or hybrid"),
 	OPT(9, "dma", NULL,
 	    "none, auto, or ENGINE[:key=value,...]: copypath-run(1) has them all"),
 	OPT(10, "dma_thresh", NULL, "dma_thresh_read and dma_thresh_write at once"),
@@ -39,8 +40,9 @@ struct fio_option cp_fio_option_table[] = {
 	    "path=auto: writes by DMA from this size on; 0 = never (32k)"),
 	OPT(13, "dma_min_segments", NULL, "path=auto: and from this many segments"),
 	OPT(14, "ring_full", NULL, "no descriptors left: wait (default), or copy by cpu"),
-	OPT(15, "q_per_node", NULL, "mq: hardware queues a NUMA node (8)"),
-	OPT(16, "queue_depth", NULL, "mq: tags a hardware queue (128)"),
+	OPT(15, "q_per_node", NULL, "mq, page with dma: hardware queues a NUMA node (8)"),
+	OPT(16, "queue_depth", NULL,
+	    "mq: tags a hardware queue (128); page with dma: descriptors of its ring"),
 	OPT(17, "max_merge", NULL,
 	    "mq: merge adjacent I/Os up to this size; 0 = never (path=auto with dma: "
 	    "2m)"),
@@ -61,6 +63,8 @@ struct fio_option cp_fio_option_table[] = {
 	    "percent of a large I/O by DMA that the CPU copies meanwhile (0)"),
 	OPT(30, "dma_node", NULL,
 	    "whose NUMA node picks the channel: memory (default), cpu, device"),
+	OPT(31, "rw_page", "1",
+	    "queue_mode page: 0 = the device takes no I/O by pages, which goes as bio"),
 	{.name = NULL},
 };
 _Static_assert(sizeof(cp_fio_option_table) / sizeof(struct fio_option) - 1 <=
@@ -109,11 +113,34 @@ static int parse_arm(const struct thread_data *td, struct cp_arm *arm, struct cp
 	return rc;
 }
 
+int cp_fio_pages_check(const struct thread_data *td, const struct cp_arm *arm)
+{
+	const struct thread_options *to = &td->o;
+
+	if (strcmp(arm->queue_mode, "page") != 0)
+		return 0;
+	for (unsigned d = DDIR_READ; d <= DDIR_WRITE; d++) {
+		unsigned long long least = to->min_bs[d] ? to->min_bs[d] : to->bs[d];
+		unsigned long long most = to->max_bs[d] ? to->max_bs[d] : to->bs[d];
+
+		if ((d == DDIR_READ ? !td_read(td) : !td_write(td)) ||
+		    (!(least % CP_PAGE_BYTES) && !(most % CP_PAGE_BYTES) &&
+		     !to->bs_unaligned))
+			continue;
+		log_err("copypath: error: block sizes from %llu to %llu%s in queue_mode "
+			"page; expected multiples of %u, the bytes of a page\n",
+			least, most, to->bs_unaligned ? ", unaligned," : "",
+			CP_PAGE_BYTES);
+		return 1;
+	}
+	return 0;
+}
+
 int cp_fio_context(const struct thread_data *td, struct cp_context *context,
 		   struct cp_err *err)
 {
-	static const char *const names[] = {"media", "attr", "layer", "misalign_near",
-					    "misalign_far"};
+	static const char *const names[] = {"media",	     "attr",	     "layer",
+					    "misalign_near", "misalign_far", "rw_page"};
 
 	cp_context_init(context);
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -142,12 +169,12 @@ int cp_fio_parse(const struct thread_data *td, bool mq, struct cp_dev_cfg *cfg,
 		rc = parse_arm(td, &cfg->arm, err);
 	if (rc)
 		return rc;
-	if (strcmp(cfg->arm.queue_mode, mode) != 0)
+	if (mq != !strcmp(cfg->arm.queue_mode, "mq"))
 		return cp_err_set(
 			err, CP_EXIT_USAGE, EINVAL,
 			"queue_mode '%s' is not served by this plug-in; expected "
-			"'%s' (copypath-sync.so is bio, copypath-async.so is mq)",
-			cfg->arm.queue_mode, mode);
+			"%s (copypath-sync.so is bio and page, copypath-async.so is mq)",
+			cfg->arm.queue_mode, mq ? "'mq'" : "'bio' or 'page'");
 	if (cp_size_parse(cp_fio_option(td, "segment"), &cfg->segment) != 0 ||
 	    !cfg->segment)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
@@ -169,6 +196,7 @@ int cp_fio_parse(const struct thread_data *td, bool mq, struct cp_dev_cfg *cfg,
 	cfg->numa = "local";
 	cfg->misalign_near = context.misalign_near;
 	cfg->misalign_far = context.misalign_far;
+	cfg->rw_page_off = !context.rw_page;
 	rc = cp_dma_fit_ring(&cfg->arm, err);
 	return rc ? rc : cp_arm_resolve(&cfg->arm, err);
 }

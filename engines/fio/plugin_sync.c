@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* copypath-sync.so: queue_mode bio. The copy is done inside queue(), iodepth is 1. */
+/* copypath-sync.so: queue_mode bio and page. The I/O is done inside queue(), iodepth
+ * is 1.
+ */
 #include "engines/fio/job.h"
 
 static enum fio_q_status sync_queue(struct thread_data *td, struct io_u *io_u)
@@ -11,7 +13,10 @@ static enum fio_q_status sync_queue(struct thread_data *td, struct io_u *io_u)
 	cp_fio_watch_ramp(td, job);
 	if (!cp_fio_fill(io_u, io))
 		return FIO_Q_COMPLETED;
-	cp_sub_bio(job->sub, io);
+	if (job->page)
+		cp_sub_page(job->sub, io);
+	else
+		cp_sub_bio(job->sub, io);
 	if (__builtin_expect(io->error, 0)) {
 		cp_fio_failed(td, job, io);
 		io_u->error = (unsigned)io->error;

@@ -101,7 +101,7 @@ int cp_shared_announce(struct thread_data *td, bool mq, uint64_t extent)
 		return 1;
 	}
 	topo_loaded = true;
-	if (cp_fio_near_place(td, cfg.misalign_near))
+	if (cp_fio_near_place(td, cfg.misalign_near) || cp_fio_pages_check(td, &cfg.arm))
 		return 1;
 	if (td->o.stonewall && td->subjob_number == 0)
 		section++;

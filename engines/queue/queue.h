@@ -18,6 +18,11 @@
  * page: cp_sub_page() is the whole I/O, page by page (CP_PAGE_BYTES): no request, no tag,
  *      no merging. A page is copied inside the call, or is a transaction of its own, and
  *      the completion queue is looked at with every submit; the pages of one I/O overlap.
+ * One decision, that for a page, does for all of them. A page that no channel takes is
+ *      copied, and the next one tries again. A failed I/O: by the CPU alone its residue
+ *      is what lies behind the first byte that did not arrive; of one page by DMA it is
+ *      the channel's; of several transactions it is all, as which one failed is not
+ *      known (the figures count what moved). cp_sub_page_submit() does not wait.
  *
  * A write is flushed and fenced as the arm asks (flush, fence, persist) before it is
  * handed back, by its submitter; a flush that faults is EIO and claims no byte
