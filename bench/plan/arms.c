@@ -123,7 +123,7 @@ static int arm_check(struct cp_arm *arm, struct cp_err *err)
 					 .ring = arm->queue_depth,
 					 .node = -1,
 					 .cpu = -1,
-					 .irq = !strcmp(arm->completion, "irq")};
+					 .irq = cp_arm_signals(arm)};
 		struct cp_err passed;
 		const struct cp_dma_ops *dma = cp_dma_choose(&cfg, &passed, err);
 
@@ -148,9 +148,9 @@ static int arm_check(struct cp_arm *arm, struct cp_err *err)
 		cp_dma_traits(dma, cfg.spec, &traits);
 		if (cfg.irq && !traits.irq)
 			return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-					  "'completion' is 'irq' but '%s' cannot signal; "
+					  "'completion' is '%s' but '%s' cannot signal; "
 					  "expected poll",
-					  arm->dma);
+					  arm->completion, arm->dma);
 	}
 	return check_policy(arm, err);
 }

@@ -145,6 +145,11 @@ static int resolve_page(struct cp_arm *arm, struct cp_err *err)
 	return 0;
 }
 
+bool cp_arm_signals(const struct cp_arm *arm)
+{
+	return is(arm->completion, "irq") || is(arm->completion, "hybrid");
+}
+
 int cp_arm_resolve(struct cp_arm *arm, struct cp_err *err)
 {
 	struct cp_arm resolved = *arm;

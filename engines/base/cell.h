@@ -144,6 +144,8 @@ void cp_arm_init(struct cp_arm *arm);
  * unchanged on an error, and resolving again changes nothing.
  */
 int cp_arm_resolve(struct cp_arm *arm, struct cp_err *err);
+/* Of one that is resolved: does its completion need an engine that signals? */
+bool cp_arm_signals(const struct cp_arm *arm);
 
 /* Same way of serving (name ignored). */
 bool cp_arm_same(const struct cp_arm *a, const struct cp_arm *b);

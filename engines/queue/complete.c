@@ -180,8 +180,8 @@ unsigned cp_hctx_reap(struct cp_sub *sub)
 	unsigned n;
 
 	/* Completions belong to whoever sleeps on the interrupt: taken from under it, it
-	 * would sleep on for nothing. */
-	if (hctx->reaper)
+	 * would sleep on for nothing. With hybrid not for long. */
+	if (hctx->reaper && !sub->dev->hybrid)
 		return 0;
 	n = reap_channel(sub, 0);
 	for (unsigned c = 1; c < hctx->nr_chans; c++) {

@@ -43,9 +43,9 @@ static int open_dma(struct cp_dev *dev, struct cp_err *err)
 	cp_dma_traits(dev->dma, cfg.spec, &dev->traits);
 	if (dev->irq && !dev->traits.irq)
 		return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
-				  "'completion' is 'irq' and dma engine '%s' has no "
+				  "'completion' is '%s' and dma engine '%s' has no "
 				  "interrupt; expected poll",
-				  dev->dma->name);
+				  arm->completion, dev->dma->name);
 	dev->simulated = !dev->traits.moves_data;
 	return 0;
 }
@@ -75,6 +75,7 @@ static int open_attr(struct cp_dev *dev, struct cp_err *err)
 static int open_hctx(struct cp_dev *dev, struct cp_hctx *hctx)
 {
 	unsigned depth = dev->arm.queue_depth;
+	pthread_condattr_t attr;
 
 	hctx->tagged =
 		dev->mq && depth < (uint64_t)dev->cfg.jobs * (dev->cfg.iodepth + 1);
@@ -88,7 +89,10 @@ static int open_hctx(struct cp_dev *dev, struct cp_hctx *hctx)
 	}
 	hctx->shared = dev->cfg.jobs > 1;
 	pthread_mutex_init(&hctx->lock, NULL);
-	pthread_cond_init(&hctx->cond, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&hctx->cond, &attr);
+	pthread_condattr_destroy(&attr);
 	return 0;
 }
 
@@ -203,7 +207,8 @@ int cp_dev_open(const struct cp_dev_cfg *cfg, struct cp_dev **ret_dev, struct cp
 	dev->mq = !strcmp(dev->arm.queue_mode, "mq");
 	dev->page = !strcmp(dev->arm.queue_mode, "page");
 	dev->queues = dev->mq || (dev->page && strcmp(dev->arm.dma, "none") != 0);
-	dev->irq = !strcmp(dev->arm.completion, "irq");
+	dev->irq = cp_arm_signals(&dev->arm);
+	dev->hybrid = dev->irq && strcmp(dev->arm.completion, "irq") != 0;
 	dev->ring_full_cpu = !strcmp(dev->arm.ring_full, "cpu");
 	dev->max_merge = dev->mq ? dev->arm.max_merge : 0;
 	dev->split_pct = dev->arm.split_pct;

@@ -11,12 +11,17 @@
 #include "engines/copy/attr.h"
 #include "engines/copy/copy.h"
 #include "engines/copy/flush.h"
+#include "engines/queue/hybrid.h"
 #include "engines/queue/queue.h"
 
 /* How one decision is carried out. */
 #define CP_KERNELS_MAX 32
 
 #define CP_HCTX_CHANS_MAX 8
+
+/* How long an irq wait sleeps before it looks for itself: only a lost interrupt gets this
+ * far, and then the I/O is late, not lost. */
+#define CP_IRQ_TIMEOUT_NS 100000000ULL
 
 /* I/Os of a merged request, at most */
 #define CP_PLUG_IOS 32U
@@ -70,7 +75,8 @@ struct cp_hctx {
 	bool tagged;
 	unsigned nr_free;
 	uint32_t *free_tags; /* [queue_depth], LIFO so that the warmest is reused */
-	/* irq on a shared queue: one waiter sleeps on the channel, the others on cond */
+	/* irq on a shared queue: one waiter sleeps on the channel, the others on cond.
+	 * hybrid: hybrid.c */
 	pthread_cond_t cond;
 	bool reaper;
 	/* Transactions by channel, since open: reaped <= issued <= submitted. */
@@ -104,7 +110,9 @@ struct cp_dev {
 	bool behind_writes;    /* something is: see cp_sub_written() */
 	bool mq, page;	       /* queue_mode; neither: bio */
 	bool queues;	       /* it has hardware queues: mq, and page with DMA */
-	bool irq, ring_full_cpu, simulated;
+	bool ring_full_cpu, simulated;
+	bool irq;      /* channels signal: completion irq and hybrid */
+	bool hybrid;   /* who waits is cp_hybrid_wait()'s */
 	bool unfenced; /* copies may end without a fence; see cp_dev_cfg.locked_handover
 			*/
 
@@ -223,7 +231,9 @@ struct cp_sub {
 	struct cp_phases phases;
 	struct cp_page_run run;
 	struct cp_waiter room, tag;
-	pthread_cond_t turn; /* signalled when room is the first */
+	pthread_cond_t turn;	  /* signalled when room is the first */
+	struct cp_hybrid *hybrid; /* NULL: another completion */
+	pthread_t hybrid_thread;  /* whose timer slack is off */
 	struct cp_hist lat;
 };
 
@@ -387,6 +397,16 @@ void cp_io_finish(struct cp_io *io);
 void cp_sub_ring(struct cp_sub *sub);
 /* Wait until the channel has made progress, as the completion mode says. */
 void cp_sub_wait(struct cp_sub *sub);
+
+/* hybrid.c. open and close: of other completions nothing. The others only where
+ * sub->hybrid. */
+int cp_hybrid_open(struct cp_sub *sub);
+void cp_hybrid_close(struct cp_sub *sub);
+/* I/Os that are about to be handed to channels; those without a stamp begin now. */
+void cp_hybrid_started(struct cp_sub *sub, struct cp_io *const *ios, unsigned n);
+/* They are done: as soon as that is known, so that nobody waits for them. */
+void cp_hybrid_found(struct cp_sub *sub, struct cp_io *const *done, unsigned n);
+void cp_hybrid_wait(struct cp_sub *sub);
 
 /*
  * turn.c: who shares a hardware queue is served in the order of coming. Locked.

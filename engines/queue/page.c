@@ -181,6 +181,8 @@ static void submit(struct cp_sub *sub, struct cp_io *io, uint64_t submit_ticks)
 	cp_io_start(sub, io);
 	io->submit_ticks = submit_ticks;
 	sub->in_flight++;
+	if (__builtin_expect(sub->hybrid != NULL, 0))
+		cp_hybrid_started(sub, &io, 1);
 	if (sub->measuring && sub->in_flight > sub->proof.effective_iodepth)
 		sub->proof.effective_iodepth = sub->in_flight;
 	if (!io->sync && (!whole_pages(io) || !cp_io_in_bounds(sub->dev, io))) {

@@ -8,10 +8,6 @@
 
 #include "engines/queue/internal.h"
 
-/* How long an irq wait sleeps before it looks for itself: only a lost interrupt gets this
- * far, and then the I/O is late, not lost. */
-#define IRQ_TIMEOUT_NS 100000000ULL
-
 void cp_sub_bio(struct cp_sub *sub, struct cp_io *io)
 {
 	struct cp_dev *dev = sub->dev;
@@ -98,6 +94,8 @@ void cp_sub_commit(struct cp_sub *sub)
 	if (!n)
 		return;
 	stamp_batch(sub, n);
+	if (__builtin_expect(sub->hybrid != NULL, 0))
+		cp_hybrid_started(sub, sub->staged, n);
 	sub->nr_staged = 0;
 	sub->phases.due -= (int)n;
 	if (__builtin_expect(sub->phases.due <= 0, 0))
@@ -128,7 +126,7 @@ static void wait_shared_irq(struct cp_sub *sub)
 	} else {
 		hctx->reaper = true;
 		pthread_mutex_unlock(&hctx->lock);
-		sub->dev->dma->wait(hctx->chan, IRQ_TIMEOUT_NS);
+		sub->dev->dma->wait(hctx->chan, CP_IRQ_TIMEOUT_NS);
 		pthread_mutex_lock(&hctx->lock);
 		hctx->reaper = false;
 		cp_hctx_reap(sub);
@@ -143,14 +141,16 @@ void cp_sub_wait(struct cp_sub *sub)
 {
 	struct cp_dev *dev = sub->dev;
 
-	if (!dev->irq && dev->crowded)
+	if (dev->hybrid)
+		cp_hybrid_wait(sub);
+	else if (!dev->irq && dev->crowded)
 		sched_yield();
 	else if (!dev->irq)
 		cp_cpu_relax();
 	else if (sub->hctx->shared)
 		wait_shared_irq(sub);
 	else
-		dev->dma->wait(sub->hctx->chan, IRQ_TIMEOUT_NS);
+		dev->dma->wait(sub->hctx->chan, CP_IRQ_TIMEOUT_NS);
 }
 
 /* Look at the channel once. On a shared queue that somebody else is looking at, don't
@@ -181,6 +181,8 @@ static void make_durable(struct cp_sub *sub, struct cp_io *const *done, unsigned
 
 static void settle(struct cp_sub *sub, struct cp_io *const *done, unsigned n)
 {
+	if (__builtin_expect(sub->hybrid != NULL, 0))
+		cp_hybrid_found(sub, done, n);
 	if (__builtin_expect(sub->dev->flush.active, 0))
 		cp_sub_settle(sub, done, n);
 	if (__builtin_expect(sub->nr_fua, 0))
@@ -350,8 +352,13 @@ int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err)
 		if (rc)
 			goto out_free;
 	}
+	/* hybrid learns from cp_sub_reap() */
 	sub->alone = sub->hctx && sub->hctx->chan && !sub->hctx->shared &&
-		     sub->hctx->nr_chans == 1;
+		     sub->hctx->nr_chans == 1 && !dev->hybrid;
+	if (cp_hybrid_open(sub) != 0) {
+		rc = cp_err_set(err, CP_EXIT_INVALID, ENOMEM, "out of memory");
+		goto out_free;
+	}
 	pthread_mutex_lock(&dev->lock);
 	rc = add_sub(dev, sub);
 	pthread_mutex_unlock(&dev->lock);
@@ -364,6 +371,7 @@ int cp_sub_open(struct cp_dev *dev, struct cp_sub **ret_sub, struct cp_err *err)
 	return 0;
 
 out_free:
+	cp_hybrid_close(sub);
 	pthread_cond_destroy(&sub->turn);
 	free(sub->staged);
 	free(sub->done);
@@ -394,6 +402,7 @@ void cp_sub_close(struct cp_sub *sub)
 	cp_sub_drain(sub);
 	drop_sub(sub->dev, sub);
 	leave_hctx(sub->hctx);
+	cp_hybrid_close(sub);
 	pthread_cond_destroy(&sub->turn);
 	free(sub->staged);
 	free(sub->done);

@@ -99,6 +99,7 @@ static const struct {
 	{"queue_mode=mq path=cpu copy=nt", true},
 	{"queue_mode=mq path=dma dma=sw", true},
 	{"queue_mode=mq path=dma dma=sw completion=irq", true},
+	{"queue_mode=mq path=dma dma=sw completion=hybrid", true},
 	{"queue_mode=mq path=dma dma=sw max_merge=2m", true},
 	{"queue_mode=mq path=auto dma=sw max_merge=2m dma_thresh_write=128k", true},
 	{"queue_mode=mq path=dma dma=sw split_pct=30", true},

@@ -149,6 +149,7 @@ static void *worker_run(void *arg)
 static const char *const arms[] = {
 	"queue_mode=mq path=dma dma=sw:ring=2 q_per_node=1 completion=poll",
 	"queue_mode=mq path=dma dma=sw:ring=2 q_per_node=1 completion=irq",
+	"queue_mode=mq path=dma dma=sw:ring=2 q_per_node=1 completion=hybrid",
 	"queue_mode=mq path=dma dma=sw:ring=4,threads=2 q_per_node=1 completion=irq "
 	"max_merge=1m",
 };

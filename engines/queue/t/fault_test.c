@@ -110,6 +110,7 @@ static const struct {
 	{"queue_mode=mq path=cpu copy=memcpy", true},
 	{"queue_mode=mq path=dma dma=sw", true},
 	{"queue_mode=mq path=dma dma=sw completion=irq", true},
+	{"queue_mode=mq path=dma dma=sw completion=hybrid", true},
 	{"queue_mode=mq path=dma dma=sw:ring=2 ring_full=cpu", true},
 	{"queue_mode=mq path=auto dma=sw dma_thresh_read=4k", true},
 };

@@ -51,6 +51,7 @@ static void test_bytes(void **state)
 		{"queue_mode=mq path=cpu copy=nt", true, false},
 		{"queue_mode=mq path=dma dma=sw", true, true},
 		{"queue_mode=mq path=dma dma=sw completion=irq", true, true},
+		{"queue_mode=mq path=dma dma=sw completion=hybrid", true, true},
 		{"queue_mode=mq path=dma dma=sw:threads=2,ring=64", true, true},
 		{"queue_mode=mq path=dma dma=auto q_per_node=1 queue_depth=4", true,
 		 true},
@@ -136,7 +137,7 @@ static void test_bounds(void **state)
 	unsigned char near[1] = {7};
 	(void)state;
 
-	for (size_t a = 0; a < 3; a++) {
+	for (size_t a = 0; a < sizeof(arms) / sizeof(arms[0]); a++) {
 		struct cp_dev_cfg cfg = config(arms[a]);
 		struct rig rig = rig_open(&cfg);
 
@@ -274,11 +275,12 @@ static void test_sync(void **state)
 {
 	static const char *const arms[] = {"queue_mode=mq path=dma dma=sw",
 					   "queue_mode=mq path=dma dma=sw completion=irq",
+					   "queue_mode=mq path=dma dma=sw completion=hybrid",
 					   "queue_mode=mq path=cpu"};
 	unsigned char *buf = calloc(4, 1 << 20);
 	(void)state;
 
-	for (size_t a = 0; a < 3; a++) {
+	for (size_t a = 0; a < sizeof(arms) / sizeof(arms[0]); a++) {
 		struct cp_dev_cfg cfg = config(arms[a]);
 		struct rig rig = rig_open(&cfg);
 		struct cp_io ios[5] = {0}, *done[5];
@@ -354,6 +356,11 @@ static void test_shared(void **state)
 	static const char *const arms[] = {
 		"queue_mode=mq path=dma dma=sw q_per_node=1 queue_depth=128",
 		"queue_mode=mq path=dma dma=sw q_per_node=1 completion=irq",
+		"queue_mode=mq path=dma dma=sw q_per_node=1 completion=hybrid",
+		"queue_mode=mq path=dma dma=sw:ring=2 q_per_node=1 completion=hybrid "
+		"max_merge=128k queue_depth=8",
+		"queue_mode=mq path=dma dma=model:setup=300us,channels=4,data=yes "
+		"q_per_node=1 completion=hybrid",
 		"queue_mode=mq path=dma dma=sw:ring=4 q_per_node=1 queue_depth=8",
 		"queue_mode=mq path=dma dma=sw:ring=4 q_per_node=1 completion=irq "
 		"queue_depth=8",
@@ -397,6 +404,7 @@ static void test_refused(void **state)
 		{"queue_mode=mq path=dma dma=sw:ring=3", "ring"},
 		{"queue_mode=mq path=dma dma=sw:bogus=1", "bogus"},
 		{"queue_mode=mq path=dma dma=null completion=irq", "irq"},
+		{"queue_mode=mq path=dma dma=null completion=hybrid", "hybrid"},
 		{"queue_mode=mq path=auto dma=sw policy=/nonexistent", "/nonexistent"},
 	};
 	(void)state;

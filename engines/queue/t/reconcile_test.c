@@ -47,6 +47,8 @@ static const struct {
 	 1000},
 	{"sw,threads=2,error=1%,short=1%,full=0.5%,seed=11",
 	 "ring_full=wait completion=irq", 2, 16, 4096, 1000},
+	{"sw,threads=2,error=1%,short=1%,full=0.5%,seed=13",
+	 "ring_full=wait completion=hybrid", 2, 16, 4096, 1000},
 	{"sw,error=1%,short=1%,full=1%,seed=12", "ring_full=wait", 1, 32, 16, 4096},
 };
 
@@ -448,6 +450,7 @@ static void withheld_ends(void **state)
 	static const char *const arms[] = {
 		"dma=fault:null,script=s", "dma=fault:sw,script=s",
 		"completion=irq dma=fault:sw,script=s",
+		"completion=hybrid dma=fault:sw,script=s",
 		"completion=irq dma=fault:sw,script=s,reorder=4"};
 	FILE *script = fopen("s", "w");
 	(void)state;
