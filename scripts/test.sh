@@ -6,7 +6,7 @@
 #
 # Run every test and say how it went; the last line of stdout is
 # `N passed, N failed, N skipped`. Each program, each bats file and each guest is one unit
-# with its log in BUILD/test-logs. Two units run at a time; bats files tagged `serial` (they
+# with its log in BUILD/test-logs. One unit more than there are CPUs runs at a time, as they sleep a lot; bats files tagged `serial` (they
 # measure) run alone afterwards, then the guests, two at a time.
 set -euo pipefail
 
@@ -58,14 +58,14 @@ while read -r file; do
 	together+=("$file")
 done < <(units '*/t/*_test.c'; units 'tests/*_test.c')
 [ "${#together[@]}" -eq 0 ] || printf '%s\0' "${together[@]}" |
-	xargs -0 -n 1 -P 2 bash scripts/test-one.sh "$build" || true
+	xargs -0 -n 1 -P "$(($(nproc) + 1))" bash scripts/test-one.sh "$build" || true
 for file in "${alone[@]}"; do
 	bash scripts/test-one.sh "$build" "$file" || true
 done
 if [ "$KERNEL" != no ]; then
 	guests=(tests/kernel/*.boot)
 	printf '%s\0' "${guests[@]}" |
-		xargs -0 -n 1 -P 2 bash scripts/test-one.sh "$build" || true
+		xargs -0 -n 1 -P "$(($(nproc) + 1))" bash scripts/test-one.sh "$build" || true
 fi
 
 # A unit without a result did not come to its end.
