@@ -8,10 +8,27 @@
  * written as 0.1 stays 0.1. */
 #define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))
 
+/* Fields of a context that most have nothing to do with: in the file only where they are
+ * not the default, so that records of before and of now of one cell look the same. */
+static bool left_out(const struct cp_field *field, const void *object)
+{
+	static const char *const rare[] = {"driver", "rw_page", "resident", "handler"};
+	char text[CP_SPEC_TEXT_MAX];
+
+	for (size_t i = 0; i < sizeof(rare) / sizeof(rare[0]); i++)
+		if (!strcmp(field->name, rare[i]))
+			return !strcmp(
+				cp_field_format(field, object, true, text, sizeof(text)),
+				field->def);
+	return false;
+}
+
 static int encode_fields(const struct cp_json_out *out, const struct cp_field *fields,
 			 const void *object)
 {
 	for (const struct cp_field *f = fields; f->name; f++) {
+		if (left_out(f, object))
+			continue;
 		const char *at = (const char *)object + f->offset;
 		uint64_t wide = 0;
 		uint32_t narrow = 0;

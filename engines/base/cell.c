@@ -45,6 +45,16 @@ const struct cp_field cp_context_fields[] = {
 	 .def = "0", .help = "bytes by which buffers start behind a page border"},
 	{IN(cp_context, misalign_far), .type = CP_FIELD_UINT, .min = 0, .max = 4095,
 	 .def = "0", .help = "bytes by which the device starts behind a page border"},
+	{IN(cp_context, driver), .type = CP_FIELD_WORD, .def = "fio",
+	 .words = WORDS("fio", "swap", "exec"), .help = "who makes the I/Os"},
+	{IN(cp_context, rw_page), .type = CP_FIELD_UINT, .min = 0, .max = 1, .def = "1",
+	 .help = "does the target take I/O by pages (queue_mode page)? 0: it goes by "
+		 "bio"},
+	{IN(cp_context, resident), .type = CP_FIELD_SIZE, .min = 0, .max = 1ULL << 40,
+	 .def = "0", .help = "swap: bytes of the region that may be in memory"},
+	{IN(cp_context, handler), .type = CP_FIELD_WORD, .def = "beside",
+	 .words = WORDS("beside", "apart"),
+	 .help = "swap: CPU of who serves the faults, seen from who raises them"},
 	{.name = NULL},
 };
 

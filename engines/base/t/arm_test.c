@@ -229,6 +229,7 @@ static void test_key(void **state)
 		key,
 		"read bs=4096 numjobs=1 iodepth=1 segments=1 numa=local layer=none "
 		"attr=wb media=anon corunner=none misalign_near=0 misalign_far=0 "
+		"driver=fio rw_page=1 resident=0 handler=beside "
 		"| mq/auto copy=auto unroll=4 "
 		"prefetch=none flush=none fence=auto persist=none "
 		"completion=poll dma=sw dma_thresh_read=65536 dma_thresh_write=32768 "
