@@ -27,6 +27,7 @@ struct cp_take {
 
 struct cp_driver {
 	const char *name;
+	bool needs_fio; /* else cp_fio.version may be "none", and the rest empty */
 	/* Can this plan be measured here? exit 4 or 2, and what to do, else. */
 	int (*check)(const struct cp_plan *plan, const struct cp_fio *fio,
 		     struct cp_err *err);
@@ -41,7 +42,7 @@ struct cp_driver {
 	void (*close)(void *state);
 };
 
-extern const struct cp_driver cp_driver_fio;
+extern const struct cp_driver cp_driver_fio, cp_driver_exec;
 
 /* By the driver of a plan; never NULL for one that was loaded. */
 const struct cp_driver *cp_driver_find(const char *name);
