@@ -31,6 +31,23 @@ static int absolute(const char *cwd, const char *dir, size_t len, const char *na
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
+/* Programs of copypath's own: beside the command in a build, or where it is installed. */
+static bool find_own(const char *word, char *buf, size_t size)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	exe[n > 0 ? n : 0] = '\0';
+	char *slash = strrchr(exe, '/');
+	size_t len = slash ? (size_t)(slash - exe) : 0;
+
+	if (len && !absolute("", exe, len, word, buf, size) && is_program(buf))
+		return true;
+	return !absolute("", CP_LIBDIR "/copypath", strlen(CP_LIBDIR "/copypath"), word,
+			 buf, size) &&
+	       is_program(buf);
+}
+
 /* As execvp() would find it, once and for all. */
 static bool find_program(const char *cwd, const char *word, char *buf, size_t size)
 {
@@ -49,7 +66,7 @@ static bool find_program(const char *cwd, const char *word, char *buf, size_t si
 		if (!*at)
 			break;
 	}
-	return false;
+	return !strncmp(word, "copypath-", 9) && find_own(word, buf, size);
 }
 
 static void load_program(struct cp_load *load, const struct cp_yaml_node *node)
@@ -129,6 +146,10 @@ void cp_load_driver(struct cp_load *load, const struct cp_yaml_node *node)
 
 	if (node && node->type == CP_YAML_MAP) {
 		load_exec(load, node);
+	} else if (node && node->type == CP_YAML_SCALAR && !strcmp(node->text, "exec")) {
+		cp_yaml_problem(load->doc, node,
+				"driver 'exec' has no command; expected "
+				"{exec: [command, args...]}");
 	} else if (node) {
 		int word = cp_yaml_word(load->doc, node, "driver", words);
 
