@@ -134,7 +134,9 @@ struct cp_record {
 	char failed[256]; /* "" = ok */
 	char notes[512];  /* what the engine said beside its figures, "; " between; ""
 			     nothing */
-	json_t *raw;	  /* reading: the whole line, valid in the callback only */
+	/* Reading: the whole line, valid in the callback only. Writing: an object whose
+	 * keys are written as well where this build has none such; its owner's. */
+	json_t *raw;
 };
 
 void cp_record_init(struct cp_record *record); /* NaN metrics, default context and arm */

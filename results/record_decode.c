@@ -61,7 +61,7 @@ static int decode_fields(const struct cp_json_in *in, const struct cp_field *fie
 	return 0;
 }
 
-static int decode_context(const struct cp_json_in *root, struct cp_context *context)
+int cp_context_decode(const struct cp_json_in *root, struct cp_context *context)
 {
 	struct cp_json_in in = {0};
 	int rc = cp_json_in_object(root, "context", CP_JSON_REQUIRED, "context", &in);
@@ -90,7 +90,7 @@ static int decode_context(const struct cp_json_in *root, struct cp_context *cont
 	return 0;
 }
 
-static int decode_arm(const struct cp_json_in *root, struct cp_arm *arm)
+int cp_arm_decode(const struct cp_json_in *root, struct cp_arm *arm)
 {
 	struct cp_json_in in = {0};
 	int rc = cp_json_in_object(root, "arm", CP_JSON_REQUIRED, "arm", &in);
@@ -296,9 +296,9 @@ static int decode_root(const struct cp_json_in *root, struct cp_record *record)
 		rc = cp_json_in_text(root, "host", CP_JSON_REQUIRED, record->host,
 				     sizeof(record->host));
 	if (!rc)
-		rc = decode_context(root, &record->context);
+		rc = cp_context_decode(root, &record->context);
 	if (!rc)
-		rc = decode_arm(root, &record->arm);
+		rc = cp_arm_decode(root, &record->arm);
 	if (!rc)
 		rc = decode_results(root, record);
 	if (!rc)

@@ -4,10 +4,6 @@
 
 #include "results/record_priv.h"
 
-/* 15 digits: every measured figure to the last digit that means something, and what was
- * written as 0.1 stays 0.1. */
-#define DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(15))
-
 /* Fields of a context that most have nothing to do with: in the file only where they are
  * not the default, so that records of before and of now of one cell look the same. */
 static bool left_out(const struct cp_field *field, const void *object)
@@ -20,6 +16,7 @@ static bool left_out(const struct cp_field *field, const void *object)
 			return !strcmp(
 				cp_field_format(field, object, true, text, sizeof(text)),
 				field->def);
+	return false;
 	return false;
 }
 
@@ -55,8 +52,7 @@ static int encode_fields(const struct cp_json_out *out, const struct cp_field *f
 	return 0;
 }
 
-/* Counted rather than computed: written without a fraction. */
-static bool metric_integral(int metric)
+bool cp_metric_integral(enum cp_metric metric)
 {
 	return metric == CP_METRIC_BYTES || metric == CP_METRIC_ELAPSED_NS ||
 	       metric == CP_METRIC_CPU_NS || metric == CP_METRIC_CPU_SUBMIT_NS ||
@@ -69,7 +65,7 @@ static int encode_metrics(const struct cp_json_out *out, const struct cp_record 
 		if (i >= CP_METRIC_CORUNNER_ALONE && isnan(record->metrics[i]))
 			continue;
 		int rc = cp_json_out_double(out, cp_metric_names[i], record->metrics[i],
-					    metric_integral(i));
+					    cp_metric_integral((enum cp_metric)i));
 		if (rc)
 			return rc;
 	}
@@ -173,19 +169,20 @@ static int add_object(const struct cp_json_out *root, const char *key,
 	return rc;
 }
 
-static int encode_cell(const struct cp_json_out *root, const struct cp_record *record)
+int cp_cell_encode(const struct cp_json_out *root, const struct cp_context *context,
+		   const struct cp_arm *arm)
 {
 	struct cp_json_out out;
 	int rc = add_object(root, "context", &out);
 
 	if (!rc)
-		rc = encode_fields(&out, cp_context_fields, &record->context);
+		rc = encode_fields(&out, cp_context_fields, context);
 	if (!rc)
 		rc = add_object(root, "arm", &out);
 	if (!rc)
-		rc = cp_json_out_text(&out, "name", record->arm.name);
+		rc = cp_json_out_text(&out, "name", arm->name);
 	if (!rc)
-		rc = encode_fields(&out, cp_arm_fields, &record->arm);
+		rc = encode_fields(&out, cp_arm_fields, arm);
 	return rc;
 }
 
@@ -263,7 +260,7 @@ static int encode_line(const struct cp_json_out *root, const struct cp_record *r
 	if (!rc)
 		rc = cp_json_out_text(root, "host", record->host);
 	if (!rc)
-		rc = encode_cell(root, record);
+		rc = cp_cell_encode(root, &record->context, &record->arm);
 	if (!rc)
 		rc = encode_results(root, record);
 	if (!rc)
@@ -287,7 +284,7 @@ char *cp_record_encode(const struct cp_record *record, struct cp_err *err)
 		return NULL;
 	}
 	if (!encode_line(&root, record)) {
-		line = json_dumps(root.object, DUMP_FLAGS);
+		line = json_dumps(root.object, CP_RECORD_DUMP_FLAGS);
 		if (!line)
 			cp_err_set(err, CP_EXIT_INTERNAL, ENOMEM, "out of memory");
 	}

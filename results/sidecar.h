@@ -56,4 +56,9 @@ int cp_sidecar_decode(const char *line, size_t len, struct cp_sidecar_job *ret_j
 int cp_sidecar_merge(const char *path, unsigned nr_jobs, struct cp_record *record,
 		     char *notes, size_t size, struct cp_err *err);
 
+/* The same of lines in memory: who has its own jobs needs no file. */
+int cp_sidecar_merge_text(const char *text, size_t len, unsigned nr_jobs,
+			  struct cp_record *record, char *notes, size_t size,
+			  struct cp_err *err);
+
 #endif

@@ -259,14 +259,13 @@ static int fill_record(const struct merge *merge, struct cp_record *record,
 	return 0;
 }
 
-int cp_sidecar_merge(const char *path, unsigned nr_jobs, struct cp_record *record,
-		     char *notes, size_t size, struct cp_err *err)
+int cp_sidecar_merge_text(const char *text, size_t len, unsigned nr_jobs,
+			  struct cp_record *record, char *notes, size_t size,
+			  struct cp_err *err)
 {
 	struct merge merge = {.notes = notes, .notes_size = size};
 	struct cp_hist *hists = calloc(2, sizeof(*hists));
 	uint32_t *seen = calloc(nr_jobs ? nr_jobs : 1, sizeof(*seen));
-	char *text = NULL;
-	size_t len = 0;
 	int rc;
 
 	if (size)
@@ -277,22 +276,33 @@ int cp_sidecar_merge(const char *path, unsigned nr_jobs, struct cp_record *recor
 	}
 	merge.lat = &hists[0];
 	cp_hist_reset(merge.lat);
-	rc = cp_file_read(path, (size_t)(nr_jobs + 1) * CP_SIDECAR_LINE_MAX, &text, &len,
-			  err);
-	if (rc) {
-		err->exit = CP_EXIT_INVALID; /* our own file, nobody named it */
-		goto out_free;
-	}
 	rc = merge_lines(&merge, text, len, nr_jobs, &hists[1], seen, err);
 	if (!rc) {
 		warn_of_cache(&merge);
 		rc = fill_record(&merge, record, err);
 	}
-	if (rc)
-		cp_err_prefix(err, "sidecar '%s'", path);
 out_free:
-	free(text);
 	free(seen);
 	free(hists);
+	return rc;
+}
+
+int cp_sidecar_merge(const char *path, unsigned nr_jobs, struct cp_record *record,
+		     char *notes, size_t size, struct cp_err *err)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int rc = cp_file_read(path, (size_t)(nr_jobs + 1) * CP_SIDECAR_LINE_MAX, &text,
+			      &len, err);
+
+	if (size)
+		notes[0] = '\0';
+	if (rc)
+		err->exit = CP_EXIT_INVALID; /* our own file, nobody named it */
+	else
+		rc = cp_sidecar_merge_text(text, len, nr_jobs, record, notes, size, err);
+	if (rc)
+		cp_err_prefix(err, "sidecar '%s'", path);
+	free(text);
 	return rc;
 }

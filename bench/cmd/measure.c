@@ -151,6 +151,21 @@ static int check_rivals(const struct cp_plan *plan, struct cp_err *err)
 	return 0;
 }
 
+/* A driver that starts no fio does without; what there is names the manifest. */
+int cp_measure_find_fio(const struct cp_plan *plan, bool check, struct cp_fio *fio,
+			struct cp_err *err)
+{
+	struct cp_err none = {0};
+	bool needed = cp_driver_find(plan->driver)->needs_fio;
+	int ret = cp_fio_find(cp_cmd_plugin_dir(), fio, needed ? err : &none);
+
+	if (!needed && ret) {
+		*fio = (struct cp_fio){.version = "none"};
+		return 0;
+	}
+	return ret || !needed || !check ? ret : cp_fio_check(fio, err);
+}
+
 static int prepare(struct cp_measure *measure, struct cp_topo *topo, struct cp_fio *fio,
 		   struct cp_err *err)
 {
@@ -168,12 +183,10 @@ static int prepare(struct cp_measure *measure, struct cp_topo *topo, struct cp_f
 	/* A dry run needs fio only where its version is part of the answer. */
 	if (!ret && measure->dry_run && !cp_plan_has_policy(&measure->plan))
 		return 0;
-	if (!ret)
-		ret = cp_fio_find(cp_cmd_plugin_dir(), fio, err);
+	if (!ret && !measure->resume)
+		ret = cp_measure_find_fio(&measure->plan, !measure->dry_run, fio, err);
 	if (!ret && measure->dry_run)
 		return cp_plan_policy_check(&measure->plan, fio->version, err);
-	if (!ret)
-		ret = cp_fio_check(fio, err);
 	if (!ret && measure->resume)
 		ret = cp_measure_resume(measure, fio, err);
 	if (!ret)

@@ -19,9 +19,14 @@ int cp_measure_describe(struct cp_manifest *manifest, const struct cp_plan *plan
 int cp_measure_manifest_begin(struct cp_measure *measure, const struct cp_fio *fio,
 			      struct cp_err *err);
 
-/* Plan and manifest of the run to go on with; refused where tool or machine differ. */
-int cp_measure_resume(struct cp_measure *measure, const struct cp_fio *fio,
-		      struct cp_err *err);
+/* Find what the plan's driver needs of fio; its version is "none" where it needs none and
+ * there is none. check: that it and the plug-ins belong together. */
+int cp_measure_find_fio(const struct cp_plan *plan, bool check, struct cp_fio *ret_fio,
+			struct cp_err *err);
+
+/* Plan and manifest of the run to go on with, and its fio; refused where tool or machine
+ * differ. */
+int cp_measure_resume(struct cp_measure *measure, struct cp_fio *fio, struct cp_err *err);
 /* Mark what the directory holds already. */
 int cp_measure_mark_done(struct cp_measure *measure, bool *done, struct cp_err *err);
 

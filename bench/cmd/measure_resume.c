@@ -109,8 +109,7 @@ static int target_there(const struct cp_plan *plan, struct cp_err *err)
 	return 0;
 }
 
-int cp_measure_resume(struct cp_measure *measure, const struct cp_fio *fio,
-		      struct cp_err *err)
+int cp_measure_resume(struct cp_measure *measure, struct cp_fio *fio, struct cp_err *err)
 {
 	struct cp_manifest now = {0};
 	int ret;
@@ -138,6 +137,8 @@ int cp_measure_resume(struct cp_measure *measure, const struct cp_fio *fio,
 				 "config; expected an untouched run",
 				 measure->dir);
 	if (!ret)
+		ret = cp_measure_find_fio(&measure->plan, true, fio, err);
+	if (!ret)
 		ret = cp_measure_describe(&now, &measure->plan, fio, err);
 	if (!ret)
 		ret = differs("copypath", measure->manifest.copypath, now.copypath, err);
@@ -145,7 +146,7 @@ int cp_measure_resume(struct cp_measure *measure, const struct cp_fio *fio,
 		ret = differs("fio", measure->manifest.fio, now.fio, err);
 	if (!ret)
 		ret = facts_differ(&measure->manifest, &now, err);
-	if (!ret && !measure->manifest.complete)
+	if (!ret && !measure->manifest.complete && !cp_plan_external(&measure->plan))
 		ret = target_there(&measure->plan, err);
 	cp_manifest_free(&now);
 	return ret;

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static const struct cp_driver *const drivers[] = {&cp_driver_fio, &cp_driver_swap, NULL};
+static const struct cp_driver *const drivers[] = {&cp_driver_fio, &cp_driver_swap,
+						  &cp_driver_exec, NULL};
 
 const struct cp_driver *cp_driver_find(const char *name)
 {

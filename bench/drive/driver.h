@@ -31,6 +31,7 @@ struct cp_driver {
 	/* Its program says when its measuring window opens and closes
 	 * (engines/base/window.h). */
 	bool window;
+	bool needs_fio; /* else cp_fio.version may be "none", and the rest empty */
 	/* Can this plan be measured here? exit 4 or 2, and what to do, else. */
 	int (*check)(const struct cp_plan *plan, const struct cp_fio *fio,
 		     struct cp_err *err);
@@ -45,7 +46,7 @@ struct cp_driver {
 	void (*close)(void *state);
 };
 
-extern const struct cp_driver cp_driver_fio, cp_driver_swap;
+extern const struct cp_driver cp_driver_fio, cp_driver_swap, cp_driver_exec;
 
 /* By the driver of a plan; never NULL for one that was loaded. */
 const struct cp_driver *cp_driver_find(const char *name);

@@ -120,6 +120,7 @@ static int fio_take(void *state, const struct cp_take *take, struct cp_record *r
 const struct cp_driver cp_driver_fio = {
 	.name = "fio",
 	.window = true,
+	.needs_fio = true,
 	.check = fio_check,
 	.take = fio_take,
 };

@@ -260,6 +260,7 @@ static int swap_take(void *state, const struct cp_take *take, struct cp_record *
 
 const struct cp_driver cp_driver_swap = {
 	.name = "swap",
+	.needs_fio = true,
 	.window = true,
 	.check = swap_check,
 	.take = swap_take,

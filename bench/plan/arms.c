@@ -116,9 +116,10 @@ static int check_policy(struct cp_arm *arm, struct cp_err *err)
 }
 
 /* What only this machine or the file system can say of an arm. */
-static int arm_check(struct cp_arm *arm, struct cp_err *err)
+static int arm_check(struct cp_arm *arm, bool external, struct cp_err *err)
 {
-	if (strcmp(arm->dma, "none") != 0 && strcmp(arm->queue_mode, "bio") != 0) {
+	if (!external && strcmp(arm->dma, "none") != 0 &&
+	    strcmp(arm->queue_mode, "bio") != 0) {
 		struct cp_dma_cfg cfg = {.spec = arm->dma,
 					 .ring = arm->queue_depth,
 					 .node = -1,
@@ -217,7 +218,7 @@ static void arm_expand(struct cp_load *load, const struct cp_axes *axes, const c
 			}
 		}
 		if (cp_dma_fit_ring(&arm.arm, &err) || cp_arm_resolve(&arm.arm, &err) ||
-		    arm_check(&arm.arm, &err)) {
+		    arm_check(&arm.arm, cp_plan_external(load->plan), &err)) {
 			cp_load_problem(load, place(arm.map, &err), &err);
 			return; /* its other combinations would say the same */
 		}

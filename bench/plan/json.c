@@ -101,15 +101,25 @@ static json_t *texts_to_json(const char *texts, size_t size, size_t nr)
 	return list;
 }
 
+static json_t *driver_to_json(const struct cp_plan *plan)
+{
+	json_t *json = json_pack(
+		"{s:s,s:o}", "name", plan->driver, "exec",
+		texts_to_json(plan->exec[0], sizeof(plan->exec[0]), plan->nr_exec));
+
+	if (json && cp_plan_external(plan)) {
+		json_object_set_new(json, "dir", json_string(plan->exec_dir));
+		json_object_set_new(json, "timeout_ns",
+				    json_integer((json_int_t)plan->exec_timeout_ns));
+	}
+	return json;
+}
+
 /* What came later, as is_later(): only where it was asked for. */
 static void add_later(const struct cp_plan *plan, json_t *json)
 {
 	if (strcmp(plan->driver, "fio") != 0)
-		json_object_set_new(
-			json, "driver",
-			json_pack("{s:s,s:o}", "name", plan->driver, "exec",
-				  texts_to_json(plan->exec[0], sizeof(plan->exec[0]),
-						plan->nr_exec)));
+		json_object_set_new(json, "driver", driver_to_json(plan));
 	if (plan->profile)
 		json_object_set_new(json, "profile", json_true());
 	if (plan->nr_perf)
@@ -137,6 +147,25 @@ static int texts_from_json(const json_t *list, char *texts, size_t size, size_t 
 	return 0;
 }
 
+/* Of driver exec: a program, the directory it runs in, and how long it may take. */
+static int exec_from_json(const json_t *driver, struct cp_plan *plan)
+{
+	const char *dir = json_string_value(json_object_get(driver, "dir"));
+	json_int_t timeout_ns = json_integer_value(json_object_get(driver, "timeout_ns"));
+	int ret =
+		texts_from_json(json_object_get(driver, "exec"), plan->exec[0],
+				sizeof(plan->exec[0]), CP_PLAN_EXEC_MAX, &plan->nr_exec);
+
+	if (ret || !cp_plan_external(plan))
+		return ret;
+	if (!plan->nr_exec || plan->exec[0][0] != '/' || !dir ||
+	    strlen(dir) >= sizeof(plan->exec_dir) || timeout_ns <= 0)
+		return -EINVAL;
+	snprintf(plan->exec_dir, sizeof(plan->exec_dir), "%s", dir);
+	plan->exec_timeout_ns = (uint64_t)timeout_ns;
+	return 0;
+}
+
 static int later_from_json(const json_t *json, struct cp_plan *plan)
 {
 	const json_t *driver = json_object_get(json, "driver");
@@ -146,9 +175,7 @@ static int later_from_json(const json_t *json, struct cp_plan *plan)
 	plan->profile = json_is_true(json_object_get(json, "profile"));
 	if (driver && !name)
 		return -EINVAL;
-	int ret =
-		texts_from_json(json_object_get(driver, "exec"), plan->exec[0],
-				sizeof(plan->exec[0]), CP_PLAN_EXEC_MAX, &plan->nr_exec);
+	int ret = exec_from_json(driver, plan);
 
 	if (!ret)
 		ret = texts_from_json(json_object_get(json, "perf"), plan->perf[0],

@@ -121,6 +121,8 @@ static int attr_of_media(const struct cp_load *load, enum cp_attr attr,
 	bool found = false;
 	int rc = 0;
 
+	if (cp_plan_external(load->plan))
+		return 0;
 	for (size_t i = 0; i < load->axes.nr; i++) {
 		const struct cp_axis *axis = &load->axes.axis[i];
 
@@ -145,6 +147,8 @@ static void default_attr(struct cp_load *load)
 	const struct cp_axis *axis = media_axis(load);
 	struct cp_err err = {0};
 
+	if (cp_plan_external(load->plan))
+		return;
 	for (size_t i = 0; axis && i < axis->nr; i++) {
 		unsigned natives = cp_media_attrs(axis->nodes[i]->text);
 
@@ -252,14 +256,16 @@ static void load_target(struct cp_load *load)
 	if (node)
 		cp_yaml_bool(load->doc, node, "allow_overwrite", &plan->allow_overwrite);
 	node = cp_yaml_get(map, "filename");
-	if (node && !media_takes_file(load, true))
+	bool external = cp_plan_external(plan); /* a name, and a media, are its own */
+
+	if (node && !external && !media_takes_file(load, true))
 		cp_yaml_problem_key(load->doc, node,
 				    "'filename' has no use with this media; expected "
 				    "media %s",
 				    cp_media_named(list, sizeof(list)));
 	else if (node)
 		load_filename(load, node);
-	else if (media_takes_file(load, false))
+	else if (!external && media_takes_file(load, false))
 		cp_yaml_problem(load->doc, map,
 				"'filename' is missing; expected the file to use");
 }
@@ -390,9 +396,10 @@ static int load_all(struct cp_load *load, struct cp_err *err)
 	load_workload(load);
 	load_run(load);
 	cp_load_arms(load, cp_yaml_get(root, "arms"));
-	if (!cp_load_is_swap(load))
+	if (!cp_load_is_swap(load) && !cp_plan_external(load->plan))
 		cp_load_options(load, cp_yaml_get(root, "fio"));
 	cp_load_swap(load);
+	cp_load_external(load);
 	load_tuning(load);
 	if (load->plan->size)
 		cp_load_cells(load);

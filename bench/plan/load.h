@@ -75,8 +75,10 @@ bool cp_load_keys(struct cp_load *load, const struct cp_yaml_node *map, const ch
  * "budget" or "arm"; NULL: in none. Of one that several have, the first. */
 const char *cp_load_section_of(const char *key);
 
-/* driver.c: `driver`, which every context of the plan has; and run.perf. */
+/* driver.c: `driver`, which every context of the plan has, and what goes ill with it;
+ * run.perf. */
 void cp_load_driver(struct cp_load *load, const struct cp_yaml_node *node);
+void cp_load_external(struct cp_load *load);
 void cp_load_perf(struct cp_load *load, const struct cp_yaml_node *node);
 /* corunner.c: the axis `corunner`, if that was the last one added. */
 void cp_load_corunner(struct cp_load *load);

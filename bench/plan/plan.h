@@ -27,11 +27,12 @@
 #include "engines/base/topo.h"
 #include "results/record.h"
 
-#define CP_PLAN_CELLS_MAX   16384
-#define CP_PLAN_SAMPLES_MAX 1000000
-#define CP_PLAN_FIO_MAX	    32
-#define CP_PLAN_CPUS_MAX    64
-#define CP_PLAN_EXEC_MAX    32
+#define CP_PLAN_CELLS_MAX	16384
+#define CP_PLAN_SAMPLES_MAX	1000000
+#define CP_PLAN_FIO_MAX		32
+#define CP_PLAN_CPUS_MAX	64
+#define CP_PLAN_EXEC_MAX	32
+#define CP_PLAN_EXEC_TIMEOUT_NS 30000000000ULL
 /* What a sample costs beside ramp_time and runtime: fio's start and the media's faults.
  */
 #define CP_PLAN_START_NS   450000000ULL
@@ -74,9 +75,11 @@ struct cp_plan {
 	uint64_t budget_samples;  /* 0 = none */
 	uint64_t budget_ns;	  /* 0 = none */
 	char objective[256];
-	char driver[CP_WORD_MAX]; /* fio, swap, exec; the same in all contexts */
-	size_t nr_exec;		  /* driver exec: its command, word by word */
-	char exec[CP_PLAN_EXEC_MAX][512];
+	char driver[CP_WORD_MAX];	  /* fio, swap, exec; the same in all contexts */
+	size_t nr_exec;			  /* driver exec: its command, word by word */
+	char exec[CP_PLAN_EXEC_MAX][512]; /* the first an absolute path */
+	char exec_dir[4096];		  /* where it runs: the directory of the call */
+	uint64_t exec_timeout_ns; /* beyond ramp_time and runtime, for an answer */
 	bool profile;	/* a profile (perf record) of each cell beside its samples */
 	size_t nr_perf; /* events to count (perf stat) in each sample */
 	char perf[CP_PERF_MAX][48];
@@ -93,6 +96,9 @@ struct cp_plan {
 };
 
 int cp_plan_load(const char *path, struct cp_plan *ret_plan, struct cp_err *err);
+/* The load is a program's own business (driver exec): what our engine can do on this
+ * machine with a cell is not asked, and a target is neither looked at nor made. */
+bool cp_plan_external(const struct cp_plan *plan);
 /* What a manifest keeps and resume needs; a new reference, NULL without memory. */
 json_t *cp_plan_to_json(const struct cp_plan *plan);
 int cp_plan_from_json(const json_t *json, struct cp_plan *ret_plan, struct cp_err *err);

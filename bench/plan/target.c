@@ -176,6 +176,9 @@ int cp_plan_target_check(const struct cp_plan *plan, const struct cp_topo *topo,
 			 struct cp_err *err)
 {
 	char text[256], size[24], llc[24];
+
+	if (cp_plan_external(plan))
+		return 0;
 	int ret = check_memory(plan, err);
 
 	if (!ret) {

@@ -55,7 +55,7 @@ int cp_plan_target_make(struct cp_plan *plan, const volatile int *interrupted,
 	struct cp_file_new file;
 	struct stat st;
 
-	if (!cp_target_has_file(plan))
+	if (cp_plan_external(plan) || !cp_target_has_file(plan))
 		return 0;
 	int ret;
 
