@@ -44,8 +44,9 @@ int cp_report_profile_compare(const struct cp_profile *a, const struct cp_profil
 /*
  * The profiles of all runs, and which are compared: with --profile A,B those two arms in
  * each context; else, in each context, the incumbent (or the fastest CPU arm) with the
- * fastest other that moves its bytes (one that offloads where there is any), and arms that differ in their queue_mode only. Once
- * all cells stand. An arm without a profile in --profile is exit 2.
+ * fastest other that moves its bytes (one that offloads where there is any), and arms
+ * that differ in their queue_mode only. Once all cells stand. An arm without a profile in
+ * --profile is exit 2.
  */
 int cp_report_profiles_load(struct cp_report *report, struct cp_err *err);
 void cp_report_profiles_free(struct cp_report *report);

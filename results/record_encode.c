@@ -17,7 +17,6 @@ static bool left_out(const struct cp_field *field, const void *object)
 				cp_field_format(field, object, true, text, sizeof(text)),
 				field->def);
 	return false;
-	return false;
 }
 
 static int encode_fields(const struct cp_json_out *out, const struct cp_field *fields,

@@ -168,10 +168,7 @@ static void test_page_off(void **state)
 		uint32_t rw_page;
 		uint64_t off;
 		bool used;
-	} cases[] = {{&page, 1, 0, true},
-		     {&page, 0, 0, false},
-		     {&page, 1, 1, false},
-		     {&bio, 0, 0, true}};
+	} cases[] = {{&page, 1, 0, true}, {&page, 0, 0, false}, {&bio, 0, 0, true}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

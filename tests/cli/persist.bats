@@ -85,7 +85,7 @@ workload() {
 		run/records.jsonl
 	jq -es 'map(select(.context.rw == "read").proof.flush) == ["", ""]' run/records.jsonl
 	run -0 --separate-stderr "$copypath" export run --format csv
-	[[ ${lines[0]} = *,flush,fence,persist,*,proof_flush,proof_fence,proof_persistent,failed,notes ]]
+	[[ ${lines[0]} = *,flush,fence,persist,*,proof_flush,proof_fence,proof_persistent,*,failed,notes ]]
 	run -0 "$copypath" run w.yaml --filter persist=auto --dry-run
 	[[ $output = *"2 cells"* ]]
 }

@@ -170,7 +170,7 @@ records() {
 	[[ $output = *"unknown key 'iodeph' in --filter; expected 'iodepth'"* ]]
 	run "$copypath" run --dry-run w.yaml --filter foo=1
 	[ "$status" -eq 2 ]
-	[[ $output = *"expected arm, rw, bs,"*" attr, media,"*" misalign_far, queue_mode,"*" persist,"*" or policy_force"* ]]
+	[[ $output = *"expected arm, rw, bs,"*" attr, media,"*" misalign_far, driver,"*" handler, queue_mode,"*" persist,"*" or policy_force"* ]]
 	run "$copypath" run --dry-run w.yaml --filter bs=4k
 	[ "$status" -eq 2 ]
 	[[ $output = *"no cell matches filter 'bs=4k'"* ]]
