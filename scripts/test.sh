@@ -7,7 +7,8 @@
 # Run every test and say how it went; the last line of stdout is
 # `N passed, N failed, N skipped`. Each program, each bats file and each guest is one unit
 # with its log in BUILD/test-logs. One unit more than there are CPUs runs at a time, as
-# they sleep a lot; bats files tagged `serial` (they measure) run alone afterwards, then the guests, two at a time.
+# they sleep a lot; bats files tagged `serial` (they measure) run alone afterwards, then the
+# guests, two at a time.
 set -euo pipefail
 
 build=$(realpath "${1:?usage: test.sh BUILD}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 
+# shellcheck disable=SC2154 # stderr is set by run --separate-stderr
 bats_require_minimum_version 1.5.0
 
-# shellcheck disable=SC2154 # stderr is set by run --separate-stderr
 setup() {
 	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	build=${COPYPATH_BUILD:-build}
