@@ -21,6 +21,8 @@
 #define WARM	  600U /* more than the distance of two I/Os whose phases are looked at */
 #define STEPPED	  128U
 #define ASKED	  1.3
+#define PATHS_MAX 6U
+#define ROUNDS	  9U
 
 static struct cp_topo topo;
 
@@ -351,18 +353,22 @@ static void breakdown(struct path *paths, unsigned n, const double *ns)
 }
 #endif
 
-static double median_ns(struct path *p)
+/* By turns, so that all see the same machine. */
+static void median_ns(struct path *paths, unsigned n, double *ret_ns)
 {
-	double ns[7];
+	double ns[PATHS_MAX][ROUNDS];
 
-	for (unsigned i = 0; i < 7; i++)
-		ns[i] = ns_an_io(p, IOS / 4);
-	return cp_stat_median(ns, 7);
+	for (unsigned r = 0; r < ROUNDS; r++) {
+		for (unsigned i = 0; i < n; i++)
+			ns[i][r] = ns_an_io(&paths[i], IOS / 4);
+	}
+	for (unsigned i = 0; i < n; i++)
+		ret_ns[i] = cp_stat_median(ns[i], ROUNDS);
 }
 
 int main(int argc, char **argv)
 {
-	struct path paths[] = {
+	struct path paths[PATHS_MAX] = {
 		{.name = "mq, poll", .mode = "mq", .completion = "poll"},
 		{.name = "page, poll", .mode = "page", .completion = "poll"},
 		{.name = "mq, tags run out",
@@ -376,9 +382,9 @@ int main(int argc, char **argv)
 		{.name = "mq, irq", .mode = "mq", .completion = "irq"},
 		{.name = "page, irq", .mode = "page", .completion = "irq"},
 	};
-	const unsigned n = sizeof(paths) / sizeof(paths[0]);
+	const unsigned n = PATHS_MAX;
 	unsigned pairs = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 31;
-	double ns[sizeof(paths) / sizeof(paths[0])];
+	double ns[PATHS_MAX];
 	struct cp_err err;
 
 	if (!pairs || pairs > PAIRS_MAX) {
@@ -393,8 +399,7 @@ int main(int argc, char **argv)
 		open_path(&paths[i]);
 	bool met = compare(&paths[0], &paths[1], pairs);
 
-	for (unsigned i = 0; i < n; i++)
-		ns[i] = median_ns(&paths[i]);
+	median_ns(paths, n, ns);
 	breakdown(paths, n, ns);
 	for (unsigned i = 0; i < n; i++)
 		close_path(&paths[i]);

@@ -273,10 +273,11 @@ static void test_simulated(void **state)
 /* Description: a flush is handed back after the writes that went in before it. */
 static void test_sync(void **state)
 {
-	static const char *const arms[] = {"queue_mode=mq path=dma dma=sw",
-					   "queue_mode=mq path=dma dma=sw completion=irq",
-					   "queue_mode=mq path=dma dma=sw completion=hybrid",
-					   "queue_mode=mq path=cpu"};
+	static const char *const arms[] = {
+		"queue_mode=mq path=dma dma=sw",
+		"queue_mode=mq path=dma dma=sw completion=irq",
+		"queue_mode=mq path=dma dma=sw completion=hybrid",
+		"queue_mode=mq path=cpu"};
 	unsigned char *buf = calloc(4, 1 << 20);
 	(void)state;
 
