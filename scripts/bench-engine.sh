@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# usage: [ONLY="null decision stamps sw cpu other"] bench-engine.sh [BUILD_DIR]
+# usage: [ONLY="null decision stamps sw page completion cpu other"] bench-engine.sh [BUILD_DIR]
 #
 # The plug-ins beside fio's own engines: alternating pairs on the same machine, the same
 # options on both sides, the median of the pair ratios with their range. And the engine's clocks
@@ -14,7 +14,8 @@
 # does for whoever runs it, and copypath has taken them before.
 # Sections, all of them unless ONLY names some: `cpu` (the copies beside libpmem), `null` (mq over
 # the null engine beside fio's own null, and a known delay), `decision`, `stamps`, `sw` (bench-sw.sh),
-# and `other`: the order of emulated cache attributes
+# `page` (pages beside requests without fio, and where the instructions of each go), `completion`
+# (bench-completion.sh) and `other`: the order of emulated cache attributes
 # (bench-attributes.sh), the kernels, misaligned buffers and the fault guard without fio.
 #
 # PAIRS (10), RUNTIME (0.5s), SIZE (256m, of the file on tmpfs) and WHOLE (1g, the same
@@ -23,7 +24,7 @@ set -eu -o pipefail
 
 build=$(cd "${1:-build}" && pwd)
 pairs=${PAIRS:-10}
-sections=(cpu null decision stamps sw other)
+sections=(cpu null decision stamps sw page completion other)
 only=${ONLY:-${sections[*]}}
 for word in $only; do
 	case " ${sections[*]} " in
@@ -258,6 +259,8 @@ section null && null_engine
 section decision && { taskset -c 0 "$build/engines/queue/t/decide_bench" || failed=1; }
 section stamps && stamps
 section sw && { bash scripts/bench-sw.sh "$build" || failed=1; }
+section page && { taskset -c 0 "$build/engines/queue/t/page_bench" || failed=1; }
+section completion && { bash scripts/bench-completion.sh "$build" || failed=1; }
 section other && other
 
 # Copies through the idxd engine and the emulated DSA device of the tests.

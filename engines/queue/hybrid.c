@@ -39,8 +39,10 @@ static unsigned class_of(uint64_t bytes)
 {
 	unsigned class = 0;
 
-	for (uint64_t upto = SMALL_BYTES; upto < bytes && class < CP_HYBRID_CLASSES - 1;)
-		upto <<= 1, class ++;
+	for (uint64_t upto = SMALL_BYTES; upto < bytes; upto <<= 1) {
+		if (++class == CP_HYBRID_CLASSES - 1)
+			break;
+	}
 	return class;
 }
 
@@ -77,6 +79,16 @@ uint64_t cp_hybrid_ask(struct cp_hybrid *hybrid, uint64_t now_ns)
 	return 0;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 void cp_hybrid_woke(struct cp_hybrid *hybrid, uint64_t until_ns, uint64_t now_ns)
 {
 	hybrid->sleeps++;
@@ -85,14 +97,13 @@ void cp_hybrid_woke(struct cp_hybrid *hybrid, uint64_t until_ns, uint64_t now_ns
 	hybrid->looked = false;
 	if (now_ns < until_ns)
 		return; /* an interrupt, or nothing */
-	uint64_t late_ns = now_ns - until_ns, most_ns = 2 * hybrid->late_ns + STEP_NS;
+	uint64_t late_ns = now_ns - until_ns, known_ns = hybrid->late_ns;
 
-	/* Up at once, as short waits pay for what they have not learned, but for one
-	 * preemption not far; down slowly. */
-	if (late_ns >= hybrid->late_ns)
-		hybrid->late_ns = late_ns < most_ns ? late_ns : most_ns;
-	else
-		hybrid->late_ns -= (hybrid->late_ns - late_ns) / 8;
+	/* Steps of a quarter either way end at the median: a machine that takes the CPU
+	 * away for milliseconds now and then does not keep it from sleeping. */
+	hybrid->late_ns = late_ns > known_ns
+				  ? least(late_ns, known_ns + known_ns / 4 + STEP_NS)
+				  : most(late_ns, known_ns - known_ns / 4);
 }
 
 /* Take it out of those in flight: most are the oldest. */
@@ -172,7 +183,7 @@ void cp_hybrid_done(struct cp_hybrid *hybrid, const void *io, uint64_t now_ns, b
 	} else if (polled) {
 		/* Try again one day: neither is for ever. */
 		bucket->lead_ns -= bucket->lead_ns / 64;
-		hybrid->late_ns -= hybrid->late_ns / 256;
+		hybrid->late_ns -= hybrid->late_ns / 1024;
 	}
 	if (bucket->lead_ns > bucket->expect_ns)
 		bucket->lead_ns = bucket->expect_ns;

@@ -38,7 +38,7 @@ struct cp_hybrid_flight {
 
 struct cp_hybrid {
 	struct cp_hybrid_bucket buckets[2][CP_HYBRID_CLASSES];
-	uint64_t late_ns; /* how much later than asked sleeps end */
+	uint64_t late_ns; /* how much later than asked sleeps end, the median */
 	/* In flight, the oldest first: it is the one that is waited for. */
 	struct cp_hybrid_flight *flights;
 	unsigned mask, first, nr;

@@ -210,8 +210,8 @@ int cp_sub_queue(struct cp_sub *sub, struct cp_io *io);
 unsigned cp_sub_staged(struct cp_sub *sub, struct cp_io ***ret_staged);
 /* What it holds back is in flight: its tags are taken, it is no longer staged. */
 void cp_sub_commit(struct cp_sub *sub);
-/* Hand back at most max, waiting (poll or irq) until there are min. min above what is in
- * flight is cut to it. done[] gets them in completion order. */
+/* Hand back at most max, waiting (poll, irq or hybrid) until there are min. min above
+ * what is in flight is cut to it. done[] gets them in completion order. */
 unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_io **done);
 
 void cp_sub_measure_begin(struct cp_sub *sub);

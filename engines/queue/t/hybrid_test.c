@@ -17,6 +17,7 @@
 struct world {
 	uint64_t takes_ns, jitter_ns; /* an I/O: takes +- jitter */
 	uint64_t late_ns, late_jitter_ns;
+	uint64_t taken_ns; /* one wake-up in eight is so much later: others run */
 	uint64_t now_ns, random;
 	bool interrupts; /* an I/O that is done earlier ends the sleep */
 	enum cp_dir dir;
@@ -53,6 +54,8 @@ static void one_io(struct cp_hybrid *h, struct world *w, struct tally *t)
 		if (w->interrupts && done < end)
 			end = done;
 		w->now_ns = end + spread(w, w->late_ns, w->late_jitter_ns);
+		if (w->taken_ns && cp_random_xorshift(&w->random) % 8 == 0)
+			w->now_ns += w->taken_ns;
 		cp_hybrid_woke(h, until, w->now_ns);
 		slept = true;
 		looked = false;
@@ -193,6 +196,25 @@ static void changes_are_followed(void **state)
 	cp_hybrid_exit(&h);
 }
 
+/* Description: on a machine that takes the CPU away now and then, for far longer than an
+ * I/O takes, it sleeps all the same. */
+static void a_busy_machine_sleeps_too(void **state)
+{
+	struct world w = world(MS, 40 * US);
+	struct cp_hybrid h;
+
+	(void)state;
+	w.late_jitter_ns = 20 * US;
+	w.taken_ns = 4 * MS;
+	open_hybrid(&h);
+	ios(&h, &w, 500);
+	struct tally t = ios(&h, &w, 5000);
+
+	assert_in_range(t.slept * 100 / t.ios, 90, 100);
+	assert_in_range(t.polled_ns * 100 / t.device_ns, 0, 40);
+	cp_hybrid_exit(&h);
+}
+
 /* Description: directions and classes of sizes are learned apart. */
 static void buckets_are_apart(void **state)
 {
@@ -307,6 +329,7 @@ int main(void)
 		cmocka_unit_test(sleeps_end_just_before),
 		cmocka_unit_test(short_waits_are_polled),
 		cmocka_unit_test(changes_are_followed),
+		cmocka_unit_test(a_busy_machine_sleeps_too),
 		cmocka_unit_test(buckets_are_apart),
 		cmocka_unit_test(classes_of_sizes),
 		cmocka_unit_test(odd_ones_do_not_count),
