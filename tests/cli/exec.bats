@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Driver exec: what a program of the user's may answer, and what becomes of it.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	build=${COPYPATH_BUILD:-build}
+	[[ $build = /* ]] || build=$root/$build
+	copypath=$build/copypath
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# app: the shell on stdin answers each $ask; workload: what asks it, $1 samples
+app() {
+	{
+		printf '#!/bin/sh\nwhile IFS= read -r ask; do\n'
+		cat
+		printf 'done\n'
+	} >app.sh
+	chmod +x app.sh
+}
+
+workload() {
+	cat >w.yaml <<-EOF
+		schema: 1
+		kind: workload
+		name: app
+		driver: {exec: [./app.sh], timeout: 200ms}
+		target: {media: anon, size: 16m}
+		workload: {rw: read, bs: 4k}
+		arms: [{name: cpu, queue_mode: bio, path: cpu, copy: memcpy}]
+		run: {runtime: 10ms, ramp_time: 0, samples: $1${2:-}}
+	EOF
+}
+
+# fails CODE TEXT: the run ends so, and a record says why
+fails() {
+	run "$copypath" run w.yaml -o r
+	echo "$output"
+	[ "$status" -eq "$1" ]
+	cat r/records.jsonl
+	grep -q "\"failed\":\"[^\"]*$2" r/records.jsonl
+}
+
+@test "a bare object of metrics is an answer, names of its own are kept" {
+	app <<<"echo '{\"bytes\":1000,\"elapsed_ns\":1000,\"rows\":7}'"
+	workload 2
+	"$copypath" run w.yaml -o r
+	[ "$(grep -c '"rows":7' r/records.jsonl)" -eq 2 ]
+	grep -q '"media":"external"' r/records.jsonl
+	"$copypath" export r --format csv >flat
+	cat flat
+	grep -q app_ops_per_s flat
+}
+
+@test "an error that the program tells fails its sample alone" {
+	app <<<"case \$ask in *'\"sample\":0,'*) echo '{\"error\":\"no luck\"}' ;; *) echo '{\"bytes\":1,\"elapsed_ns\":1}' ;; esac"
+	workload 2
+	fails 1 'no luck'
+	[ "$(grep -c '"failed"' r/records.jsonl)" -eq 1 ]
+}
+
+@test "garbage, two lines, silence and an end are no answers" {
+	local case
+	for case in 'echo hello|answer' "printf '{}\\n{}\\n'|said more" 'sleep 9|no answer in' 'exit 3|exit code 3' \
+		"head -c 1100000 /dev/zero | tr '\\0' x|longer than"; do
+		rm -rf r
+		app <<<"${case%|*}"
+		workload 2
+		fails 1 "${case##*|}"
+	done
+}
+
+@test "a crash quotes stderr, and the next sample goes on" {
+	app <<<"case \$ask in *'\"sample\":0,'*) echo it hurts >&2; kill -SEGV \$\$ ;; *) echo '{\"bytes\":1,\"elapsed_ns\":1}' ;; esac"
+	workload 2
+	fails 1 'signal 11.*it hurts'
+	[ "$(grep -c '"failed"' r/records.jsonl)" -eq 1 ]
+}
+
+@test "three deaths without a word end the run" {
+	app <<<'exit 3'
+	workload 5
+	run "$copypath" run w.yaml -o r
+	echo "$output"
+	[ "$status" -eq 4 ]
+	[[ $output == *"has given no answer in 3 samples"* ]]
+}
+
+@test "nothing is left behind by Ctrl-C or kill -9" {
+	local signal pid app
+	for signal in INT KILL; do
+		rm -rf r app.pid
+		app <<<'echo $$ >app.pid; sleep 60'
+		workload 1
+		sed -i 's/timeout: 200ms/timeout: 60s/' w.yaml
+		# a background job of a shell without job control ignores SIGINT
+		env --default-signal=INT "$copypath" run w.yaml -o r 3>&- &
+		pid=$!
+		until [ -s app.pid ]; do kill -0 "$pid"; done
+		app=$(cat app.pid)
+		kill "-$signal" "$pid"
+		wait "$pid" || true
+		timeout 5 sh -c "while kill -0 -$app 2>/dev/null; do sleep 0.01; done"
+	done
+}
+
+@test "the example of docs/apps.md works word for word" {
+	# shellcheck disable=SC2016 # a fence of Markdown
+	sed -n '/^```sh$/,/^```$/p' "$root/docs/apps.md" | sed '1d;$d' >app.sh
+	chmod +x app.sh
+	workload 1
+	sed -i 's/200ms/5s/' w.yaml
+	"$copypath" run w.yaml -o r
+	grep -q '"blocks":4' r/records.jsonl
+	run ! grep -q '"failed"' r/records.jsonl
+}
+
+# best SETUP: the arm that tune finds at each size, where offload costs SETUP ns and 0.2 ns
+# a byte, the CPU 100 ns and 1 ns a byte, with 1 % of seeded noise, other for each arm
+best() {
+	app <<-EOF
+		echo "\$ask" | awk '{
+			match(\$0, /"bs":[0-9]+/); bs = substr(\$0, RSTART + 5, RLENGTH - 5) + 0
+			match(\$0, /"seed":[0-9]+/)
+			dma = \$0 ~ /"path":"dma"/
+			srand(substr(\$0, RSTART + 7, RLENGTH - 7) % 1000000 + 2 * bs + dma)
+			ns = (dma ? $1 + 0.2 * bs : 100 + bs) * (0.99 + 0.02 * rand())
+			printf "{\"bytes\":%d,\"elapsed_ns\":%d,\"cpu_ns\":%d}\n", bs * 1000, ns * 1000, ns * 1000
+		}'
+	EOF
+	workload 5
+	sed -i -e 's/bs: 4k/bs: [4k, 8k, 64k, 256k]/' -e '/^arms/d' w.yaml
+	printf '%s\n' 'arms:' '  - {name: cpu, queue_mode: mq, path: cpu, copy: memcpy}' \
+		'  - {name: offload, queue_mode: mq, path: dma, dma: sw}' >>w.yaml
+	rm -rf r
+	"$copypath" tune w.yaml -q -o r --objective throughput >&2 || return
+	for bs in 4k 8k 64k 256k; do
+		"$copypath" explain r/policy.yaml --at "rw=read,bs=$bs,numjobs=1,iodepth=1" --json |
+			grep -o '^{"name":"[a-z]*"' | cut -d '"' -f 4
+	done
+}
+
+@test "tune finds the best arm of a known truth at each size" {
+	[ "$(best 20000 | paste -sd ' ')" = 'cpu cpu offload offload' ]
+	[ "$(best 4000 | paste -sd ' ')" = 'cpu offload offload offload' ]
+}

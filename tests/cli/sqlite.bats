@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The SQLite application through driver exec: its pages go the way that was asked.
+
+setup() {
+	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	build=${COPYPATH_BUILD:-build}
+	[[ $build = /* ]] || build=$root/$build
+	copypath=$build/copypath
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# workload ARM...: each a line of `arms`
+workload() {
+	cat >w.yaml <<-EOF
+		schema: 1
+		kind: workload
+		name: sqlite
+		driver: {exec: [copypath-sqlite]}
+		target: {media: anon, size: 32m}
+		workload: {rw: [read, write], bs: 16k, iodepth: 4}
+		run: {runtime: 30ms, ramp_time: 0, samples: 1}
+		arms:
+	EOF
+	printf '  - {%s}\n' "$@" >>w.yaml
+}
+
+@test "bio, mq with DMA and page carry SQLite's pages as asked" {
+	workload 'name: bio, queue_mode: bio, path: cpu, copy: memcpy' \
+		'name: dma, queue_mode: mq, path: dma, dma: sw' \
+		'name: page, queue_mode: page, path: cpu, copy: memcpy'
+	"$copypath" run w.yaml -o r
+	cat r/records.jsonl
+	[ "$(grep -c '"app_ops_per_s":[1-9]' r/records.jsonl)" -eq 6 ]
+	[ "$(grep '"name":"dma"' r/records.jsonl | grep '"bytes_cpu":0,' | grep -c '"bytes_dma":[1-9]')" -eq 2 ]
+	[ "$(grep -v '"name":"dma"' r/records.jsonl | grep '"bytes_cpu":[1-9]' | grep -c '"bytes_dma":0,')" -eq 4 ]
+}
+
+@test "a transaction that fails is a failed sample, never a figure" {
+	workload 'name: bad, queue_mode: mq, path: dma, dma: "fault:sw,error=20%,seed=7"'
+	run "$copypath" run w.yaml -o r
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[ "$(grep -c '"failed":"' r/records.jsonl)" -eq 2 ]
+}
