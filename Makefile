@@ -144,7 +144,7 @@ $(HELPERS): $(B)/tests/helpers/%: $(B)/obj/tests/helpers/%.o $(LIB)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LDLIBS_ALL)
 
 -include $(patsubst %.o,%.d,$(call obj,$(LIB_SRCS) $(CMD_SRCS) $(FIO_SRCS) $(TEST_SRCS) \
-	$(APP_SRCS) 	$(BENCH_SRCS) $(HELPER_SRCS) engines/dma/t/idxd_emu.c))
+	$(APP_SRCS) $(BENCH_SRCS) $(HELPER_SRCS) engines/dma/t/idxd_emu.c))
 
 deps:
 	$(Q)$(if $(filter 0,$(DEPS)),:,FIO_SRC_GIVEN=$(FIO_SRC_GIVEN) LAB=$(LAB) \
