@@ -88,6 +88,33 @@ fails() {
 	[[ $output == *"has given no answer in 3 samples"* ]]
 }
 
+@test "a run is resumed from elsewhere with the program it began with" {
+	app <<<"pwd >&2; echo '{\"bytes\":1,\"elapsed_ns\":1}'"
+	workload 2
+	"$copypath" run w.yaml -o r
+	sed -i 2d r/records.jsonl
+	sed -i 's/"complete": *true/"complete": false/' r/manifest.json
+	here=$PWD
+	cd /
+	"$copypath" run --resume "$here/r"
+	cd "$here"
+	[ "$(wc -l <r/records.jsonl)" -eq 2 ]
+	[ "$(sort -u r/jobs/exec.err)" = "$here" ]
+	rm app.sh
+	sed -i 2d r/records.jsonl
+	run "$copypath" run --resume r
+	echo "$output"
+	[ "$status" -eq 4 ]
+	[[ $output == *"app.sh' cannot be run"* ]]
+}
+
+@test "fio need not be there" {
+	app <<<"echo '{\"bytes\":1,\"elapsed_ns\":1}'"
+	workload 1
+	COPYPATH_FIO=/no/such/fio "$copypath" run w.yaml -o r
+	grep -q '"fio": *"none"' r/manifest.json
+}
+
 @test "nothing is left behind by Ctrl-C or kill -9" {
 	local signal pid app
 	for signal in INT KILL; do

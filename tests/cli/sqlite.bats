@@ -43,3 +43,30 @@ workload() {
 	[ "$status" -eq 1 ]
 	[ "$(grep -c '"failed":"' r/records.jsonl)" -eq 2 ]
 }
+
+@test "a database in a file is made and removed, and nobody's file is touched" {
+	workload 'name: bio, queue_mode: bio, path: cpu, copy: memcpy'
+	sed -i "s|media: anon|media: file, filename: $PWD/db|" w.yaml
+	"$copypath" run w.yaml -o r
+	[ "$(grep -c '"app_ops_per_s":[1-9]' r/records.jsonl)" -eq 2 ]
+	[ ! -e db ]
+	echo mine >db
+	run "$copypath" run w.yaml -o r2
+	[ "$status" -eq 1 ]
+	grep -q "cannot make '$PWD/db'" r2/records.jsonl
+	[ "$(cat db)" = mine ]
+}
+
+@test "what it cannot do is said in words" {
+	workload 'name: bio, queue_mode: bio, path: cpu, copy: memcpy'
+	local case
+	for case in 's/rw: .read, write./rw: randread/|rw is' 's/iodepth: 4/numjobs: 2/|numjobs is 2' \
+		's/bs: 16k/bs: 12k/|bs is 12288' 's/iodepth: 4/iodepth: 512/|iodepth is 512' \
+		's/size: 32m/size: 1m/|size is 1048576'; do
+		sed "${case%|*}" w.yaml >v.yaml
+		rm -rf r
+		run "$copypath" run v.yaml -o r
+		[ "$status" -eq 1 ]
+		grep -q "\"failed\":\"program: ${case##*|}" r/records.jsonl
+	done
+}
