@@ -185,13 +185,14 @@ static void submit(struct cp_sub *sub, struct cp_io *io, uint64_t submit_ticks)
 		cp_hybrid_started(sub, &io, 1);
 	if (sub->measuring && sub->in_flight > sub->proof.effective_iodepth)
 		sub->proof.effective_iodepth = sub->in_flight;
-	if (!io->sync && (!whole_pages(io) || !cp_io_in_bounds(sub->dev, io))) {
+	/* first, as it counts a fua, and a refused one is taken like any other */
+	if (barrier && !cp_io_apart_begin(sub, io, 0))
+		return;
+	if (!whole_pages(io) || !cp_io_in_bounds(sub->dev, io)) {
 		cp_io_refuse(io);
 		cp_io_done_now(sub, io);
 		return;
 	}
-	if (barrier && !cp_io_apart_begin(sub, io, 0))
-		return;
 	if (takes_pages(sub->dev))
 		dispatch(sub, io);
 	else
