@@ -109,7 +109,6 @@ static void offload_pages(struct cp_sub *sub, struct cp_io *io,
 	struct cp_dev *dev = sub->dev;
 	struct cp_hctx *hctx = sub->hctx;
 	bool crosses = io->bytes > cp_dev_node_run(dev, io->offset);
-	bool others = sub->in_flight - 1 > cp_sub_nr_done(sub);
 	unsigned told = 0, overlapped = 0;
 	size_t len;
 
@@ -123,7 +122,10 @@ static void offload_pages(struct cp_sub *sub, struct cp_io *io,
 		unsigned c = cp_hctx_chan(dev, hctx, io->offset + at);
 
 		len = piece_bytes(dev, io, at);
-		overlapped += at % CP_PAGE_BYTES == 0 && (others || io->pieces > 1);
+		/* others: as of now, they end between our pages */
+		overlapped +=
+			at % CP_PAGE_BYTES == 0 &&
+			(io->pieces > 1 || sub->in_flight - 1 > cp_sub_nr_done(sub));
 		/* before the channel has it: another submitter may see it complete */
 		io->pieces++;
 		io->dma_bytes += len;
