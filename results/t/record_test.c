@@ -108,6 +108,72 @@ static void test_round_trip(void **state)
 	free(again);
 }
 
+/* Description: each counter of page mode survives being written and read, and is summed
+ * over jobs. */
+static void test_page_counters(void **state)
+{
+	struct cp_record a, b;
+	struct cp_err err = {0};
+	struct cp_proof sums = {0};
+
+	(void)state;
+	fill(&a);
+	a.proof.page.pages = 101;
+	a.proof.page.overlapped = 102;
+	a.proof.page.unmerged = 103;
+	a.proof.page.whole_dma = 104;
+	a.proof.page.unmerged_dma = 105;
+	a.proof.page.off = 106;
+	char *line = cp_record_encode(&a, &err);
+
+	assert_non_null(line);
+	assert_int_equal(decode(line, &b, &err), 0);
+	cp_proof_add(&sums, &b.proof);
+	cp_proof_add(&sums, &b.proof);
+	assert_int_equal(sums.page.pages, 202);
+	assert_int_equal(sums.page.overlapped, 204);
+	assert_int_equal(sums.page.unmerged, 206);
+	assert_int_equal(sums.page.whole_dma, 208);
+	assert_int_equal(sums.page.unmerged_dma, 210);
+	assert_int_equal(sums.page.off, 212);
+	free(line);
+}
+
+/* Description: page mode is proven by the way that the target's rw_page says, alone. */
+static void test_prove_page(void **state)
+{
+	static const struct {
+		const char *mode;
+		bool rw_page;
+		uint64_t pages, off;
+		const char *why;
+	} cases[] = {
+		{"page", true, 256, 0, ""},
+		{"page", false, 0, 16, ""},
+		{"page", true, 255, 1,
+		 "queue_mode page sent 1 I/Os by bio, with rw_page on; expected none"},
+		{"page", false, 1, 16,
+		 "1 pages went by page, with rw_page off; expected none"},
+		{"bio", true, 0, 1, ""},
+	};
+	struct cp_record record;
+	char why[200];
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		fill(&record);
+		record.proof.fallback.ring_full = 0;
+		snprintf(record.arm.queue_mode, sizeof(record.arm.queue_mode), "%s",
+			 cases[c].mode);
+		record.context.rw_page = cases[c].rw_page;
+		record.proof.page.pages = cases[c].pages;
+		record.proof.page.off = cases[c].off;
+		assert_int_equal(cp_record_prove(&record, why, sizeof(why)),
+				 !*cases[c].why);
+		assert_string_equal(why, cases[c].why);
+	}
+}
+
 /* Description: the line has the format's keys, in the format's order. */
 static void test_key_order(void **state)
 {
@@ -549,6 +615,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_harness),
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_page_counters),
+		cmocka_unit_test(test_prove_page),
 		cmocka_unit_test(test_key_order),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_unserved_words),
