@@ -74,6 +74,22 @@ static void note_unmeasured(struct cp_measure *measure, const bool *done)
 	json_decref(list);
 }
 
+static void warn_kept(const struct cp_measure *measure)
+{
+	size_t nr = measure->nr_stored, failed = measure->nr_failed;
+	char of[48] = "";
+
+	if (failed && failed == nr)
+		snprintf(of, sizeof(of), ", %s failed",
+			 nr == 1   ? "which"
+			 : nr == 2 ? "both"
+				   : "all");
+	else if (failed)
+		snprintf(of, sizeof(of), ", %zu of them failed", failed);
+	cp_cmd_warn("%zu of %zu samples are kept%s; go on with 'copypath %s --resume %s'",
+		    nr, measure->plan.nr_order, of, measure->verb, measure->dir);
+}
+
 static int measure_samples(struct cp_measure *measure, const struct cp_fio *fio,
 			   bool *done, struct cp_err *err)
 {
@@ -108,11 +124,7 @@ static int measure_samples(struct cp_measure *measure, const struct cp_fio *fio,
 				  measure->nr_stored, measure->plan.nr_order,
 				  measure->verb, measure->dir);
 	if (ret && measure->nr_stored)
-		cp_cmd_warn(
-			"%zu of %zu samples are kept; go on with 'copypath %s --resume "
-			"%s'",
-			measure->nr_stored, measure->plan.nr_order, measure->verb,
-			measure->dir);
+		warn_kept(measure);
 	if (ret)
 		return ret;
 	note_unmeasured(measure, done);
