@@ -8,6 +8,7 @@
 
 #include "bench/cmd/progress.h"
 #include "bench/drive/beside.h"
+#include "bench/plan/corunner.h"
 #include "policies/learn.h"
 
 void cp_measure_free(struct cp_measure *measure)
@@ -163,6 +164,22 @@ static int check_rivals(const struct cp_plan *plan, struct cp_err *err)
 	return 0;
 }
 
+/* What a real run would refuse; where only this machine lacks what it needs, a warning.
+ */
+static int check_dry(const struct cp_plan *plan, struct cp_err *err)
+{
+	int ret = cp_plan_corunner_check(plan, err);
+
+	if (ret)
+		return ret;
+	ret = cp_beside_check(plan, err);
+	if (!ret || err->exit != CP_EXIT_INVALID)
+		return ret;
+	cp_cmd_warn("%s", err->msg);
+	*err = (struct cp_err){0};
+	return 0;
+}
+
 /* A driver that starts no fio does without; what there is names the manifest. */
 int cp_measure_find_fio(const struct cp_plan *plan, bool check, struct cp_fio *fio,
 			struct cp_err *err)
@@ -192,8 +209,12 @@ static int prepare(struct cp_measure *measure, struct cp_topo *topo, struct cp_f
 	if (!ret && measure->dry_run)
 		ret = cp_plan_target_check(&measure->plan, topo, cp_cmd_warn_cb, NULL,
 					   err);
+	if (!ret && measure->dry_run)
+		ret = check_dry(&measure->plan, err);
 	/* A dry run needs fio only where its version is part of the answer. */
-	if (!ret && measure->dry_run && !cp_plan_has_policy(&measure->plan))
+	if (ret)
+		return ret;
+	if (measure->dry_run && !cp_plan_has_policy(&measure->plan))
 		return 0;
 	if (!ret && !measure->resume)
 		ret = cp_measure_find_fio(&measure->plan, !measure->dry_run, fio, err);

@@ -167,3 +167,28 @@ best() {
 	[ "$status" -eq 4 ]
 	[[ $output == *"2 of 5 samples are kept, both failed;"* ]]
 }
+
+@test "a dry run refuses what the run would: events, and CPUs of a co-runner" {
+	app <<<'exit 3'
+	workload 1
+	sed 's/^run: {/&corunner: "compute:cpu=999", /' w.yaml >c.yaml
+	run "$copypath" run c.yaml --dry-run
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"corunner 'compute:cpu=999'"* ]]
+	# one that knows no event, and none at all: that is the machine's lack
+	mkdir bin
+	printf '#!/bin/sh\nexit 129\n' >bin/perf
+	chmod +x bin/perf
+	sed -i 's/^run: {/&perf: [bogus-event], /' w.yaml
+	PATH=$PWD/bin:$PATH run "$copypath" run w.yaml --dry-run
+	echo "$output"
+	[ "$status" -eq 2 ]
+	[[ $output == *"'bogus-event', which perf does not know"* ]]
+	mkdir none
+	ln -s "$(type -P env)" none/env
+	PATH=$PWD/none run "$copypath" run w.yaml --dry-run
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"there is no perf"* ]]
+}
