@@ -9,6 +9,7 @@
 
 #include "bench/drive/driver.h"
 #include "bench/drive/program.h"
+#include "engines/base/clock.h"
 #include "engines/base/file.h"
 #include "engines/base/units.h"
 #include "results/exec.h"
@@ -23,9 +24,10 @@ struct exec_state {
 	struct cp_session *session;
 	char errors[4200]; /* path of its stderr */
 	int err_fd;
-	unsigned deaths; /* ends without an answer, as long as there was none at all */
-	bool answered;	 /* ever */
-	json_t *extra;	 /* of the last record; owned */
+	unsigned deaths;   /* ends without an answer, as long as there was none at all */
+	bool answered;	   /* ever */
+	json_t *extra;	   /* of the last record; owned */
+	uint64_t asked_ns; /* when the last line was given to it */
 };
 
 static int exec_check(const struct cp_plan *plan, const struct cp_fio *fio,
@@ -181,7 +183,10 @@ static bool judge(struct exec_state *state, const char *line, size_t len,
 {
 	struct cp_err err = {0};
 
-	if (cp_exec_answer_decode(line, len, record, &state->extra, &err)) {
+	if (cp_exec_answer_decode(line, len, record, &state->extra, &err) ||
+	    (!record->failed[0] &&
+	     cp_exec_wall_check(record, cp_now_ns() - state->asked_ns,
+				(unsigned)sysconf(_SC_NPROCESSORS_ONLN), &err))) {
 		snprintf(record->failed, sizeof(record->failed),
 			 "program: answer: %.230s", err.msg);
 		return false;
@@ -198,12 +203,13 @@ static int count_death(struct exec_state *state, const struct cp_record *record,
 {
 	if (state->answered || ++state->deaths < DEATHS_MAX)
 		return 0;
-	return cp_err_set(
-		err, CP_EXIT_INVALID, EPROTO,
-		"'%s' has given no answer in %d samples (%s); expected one line "
-		"of JSON a sample: see '%s', and give it a line of "
-		"'jobs/*.line' by hand",
-		state->session->plan->exec[0], DEATHS_MAX, record->failed, state->errors);
+	return cp_err_set(err, CP_EXIT_INVALID, EPROTO,
+			  "'%s' has given no good answer in its first %d samples (%s); "
+			  "expected one line "
+			  "of JSON a sample: see '%s', and give it a line of "
+			  "'jobs/*.line' by hand",
+			  state->session->plan->exec[0], DEATHS_MAX, record->failed,
+			  state->errors);
 }
 
 /* A program that wrote no answer, or one that is none, is not trusted with the next. */
@@ -217,6 +223,7 @@ static int take_line(struct exec_state *state, const struct cp_take *take,
 	struct cp_child_end end = {.exit_code = -1};
 	const char *answer;
 	size_t len;
+	state->asked_ns = cp_now_ns();
 	enum cp_program_said said = cp_program_ask(&state->program, line, timeout_ns,
 						   session->interrupted, &answer, &len);
 
@@ -288,7 +295,14 @@ static int exec_take(void *opaque, const struct cp_take *take, struct cp_record 
 	if (ret || record->failed[0])
 		keep_line(take, line);
 	free(line);
+	if (!ret && !record->failed[0] && !record->has_proof) {
+		size_t len = strlen(record->notes);
+
+		snprintf(record->notes + len, sizeof(record->notes) - len,
+			 "%spath not proven: the program gave no proof", len ? "; " : "");
+	}
 	snprintf(note, note_size, "%s", record->notes);
+	record->notes[0] = '\0'; /* what goes on beside adds its own there */
 	return ret;
 }
 

@@ -85,7 +85,7 @@ fails() {
 	run "$copypath" run w.yaml -o r
 	echo "$output"
 	[ "$status" -eq 4 ]
-	[[ $output == *"has given no answer in 3 samples"* ]]
+	[[ $output == *"has given no good answer in its first 3 samples"* ]]
 }
 
 @test "nothing is left behind by Ctrl-C or kill -9" {
@@ -127,7 +127,7 @@ best() {
 			dma = \$0 ~ /"path":"dma"/
 			srand(substr(\$0, RSTART + 7, RLENGTH - 7) % 1000000 + 2 * bs + dma)
 			ns = (dma ? $1 + 0.2 * bs : 100 + bs) * (0.99 + 0.02 * rand())
-			printf "{\"bytes\":%d,\"elapsed_ns\":%d,\"cpu_ns\":%d}\n", bs * 1000, ns * 1000, ns * 1000
+			printf "{\"bytes\":%d,\"elapsed_ns\":%d,\"cpu_ns\":%d}\n", bs, ns, ns
 		}'
 	EOF
 	workload 5
@@ -145,4 +145,50 @@ best() {
 @test "tune finds the best arm of a known truth at each size" {
 	[ "$(best 20000 | paste -sd ' ')" = 'cpu cpu offload offload' ]
 	[ "$(best 4000 | paste -sd ' ')" = 'cpu offload offload offload' ]
+}
+
+@test "figures that the harness saw otherwise are a failure, with both numbers" {
+	app <<<"echo '{\"bytes\":1000,\"elapsed_ns\":50000000000}'"
+	workload 2
+	fails 1 "'elapsed_ns' is 50000000000, but the sample took "
+}
+
+@test "a path without proof is said to be unproven, and notes stand once" {
+	app <<<"echo '{\"metrics\":{\"bytes\":1000,\"elapsed_ns\":1000},\"notes\":\"mine\"}'"
+	workload 1
+	"$copypath" run w.yaml -o r
+	grep -q '"notes":"mine; path not proven: the program gave no proof"' r/records.jsonl
+}
+
+@test "samples that are kept but failed are said to be" {
+	app <<<'exit 3'
+	workload 5
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 4 ]
+	[[ $output == *"2 of 5 samples are kept, both failed;"* ]]
+}
+
+@test "a dry run refuses what the run would: events, and CPUs of a co-runner" {
+	app <<<'exit 3'
+	workload 1
+	sed 's/^run: {/&corunner: "compute:cpu=999", /' w.yaml >c.yaml
+	run "$copypath" run c.yaml --dry-run
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"corunner 'compute:cpu=999'"* ]]
+	# one that knows no event, and none at all: that is the machine's lack
+	mkdir bin
+	printf '#!/bin/sh\nexit 129\n' >bin/perf
+	chmod +x bin/perf
+	sed -i 's/^run: {/&perf: [bogus-event], /' w.yaml
+	PATH=$PWD/bin:$PATH run "$copypath" run w.yaml --dry-run
+	echo "$output"
+	[ "$status" -eq 2 ]
+	[[ $output == *"'bogus-event', which perf does not know"* ]]
+	mkdir none
+	ln -s "$(type -P env)" none/env
+	PATH=$PWD/none run "$copypath" run w.yaml --dry-run
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"there is no perf"* ]]
 }
