@@ -200,6 +200,9 @@ void cp_sub_measure_mark(struct cp_sub *sub)
 void cp_sub_measure_end(struct cp_sub *sub)
 {
 	cp_sub_measure_mark(sub);
+	/* what comes behind is in no time that was taken */
+	if (!sub->dev->cfg.timed)
+		sub->measuring = false;
 	cp_sub_tell_end(sub);
 }
 

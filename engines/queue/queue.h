@@ -218,7 +218,8 @@ void cp_sub_measure_begin(struct cp_sub *sub);
 /* An end, as far as is known: I/Os may go on, and a later one is of the same window.
  * Counters of others (engines/base/window.h) go on until the report or the close. */
 void cp_sub_measure_mark(struct cp_sub *sub);
-void cp_sub_measure_end(struct cp_sub *sub); /* and the last: theirs stop, too */
+/* And the last: theirs stop, too, and I/Os behind it count nowhere. */
+void cp_sub_measure_end(struct cp_sub *sub);
 /* A window of this submitter was opened and closed: there is something to report. */
 bool cp_sub_measured(const struct cp_sub *sub);
 
