@@ -43,3 +43,10 @@ workload() {
 	[ "$status" -eq 1 ]
 	[ "$(grep -c '"failed":"' r/records.jsonl)" -eq 2 ]
 }
+
+@test "copypath's own program is found beside the command, without PATH" {
+	[ -x "${copypath%/*}/copypath-sqlite" ]
+	PATH=/usr/bin:/bin run "$copypath" run "${BATS_TEST_DIRNAME}/../../configs/workloads/sqlite.yaml" --dry-run
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
