@@ -106,6 +106,19 @@ fails() {
 	done
 }
 
+@test "a program that kills its guard kills not copypath" {
+	# the guard: the child of ours that leads a group and is not the program
+	app <<'END'
+for pid in $(cat "/proc/$PPID/task/$PPID/children"); do
+	[ "$pid" = $$ ] || kill -9 "$pid"
+done
+echo '{"bytes":1,"elapsed_ns":1}'
+END
+	workload 2
+	"$copypath" run w.yaml -o r
+	run ! grep -q '"failed"' r/records.jsonl
+}
+
 @test "the example of docs/apps.md works word for word" {
 	# shellcheck disable=SC2016 # a fence of Markdown
 	sed -n '/^```sh$/,/^```$/p' "$root/docs/apps.md" | sed '1d;$d' >app.sh
