@@ -116,7 +116,15 @@ all_records() {
 	fake_perf '' 'echo Error: >&2; echo "Access to performance monitoring and observability operations is limited." >&2; exit 255'
 	run --separate-stderr "$copypath" run w.yaml -o r
 	[ "$status" -eq 4 ]
-	[[ $stderr == *"kernel.perf_event_paranoid is "*"; expected 2 or less ('sysctl -w kernel.perf_event_paranoid=2'"* ]]
+	# what is advised is below what is set
+	local now lower
+	now=$(cat /proc/sys/kernel/perf_event_paranoid)
+	lower=$((now > 2 ? 2 : now - 1))
+	if ((now > 0)); then
+		[[ $stderr == *"kernel.perf_event_paranoid is $now; expected $lower or less ('sysctl -w kernel.perf_event_paranoid=$lower'"* ]]
+	else
+		[[ $stderr == *"kernel.perf_event_paranoid is $now, which permits it; expected CAP_PERFMON or root"* ]]
+	fi
 	workload 'profile: true'
 	run --separate-stderr "$copypath" run w.yaml -o r
 	[ "$status" -eq 4 ]
