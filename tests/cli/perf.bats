@@ -200,3 +200,20 @@ all_records() {
 	[ "$(wc -l <r/records.jsonl)" -eq 2 ]
 	run ! compgen -G 'r/profiles/*'
 }
+
+@test "kill -9 of copypath ends the program below perf as well" {
+	local pid program=
+	fake_perf '12.5;msec;%s;5;100.00;;'
+	workload 'perf: [task-clock]'
+	sed -i 's/runtime: 100ms/runtime: 60s/' w.yaml
+	"$copypath" run w.yaml -o r 3>&- &
+	pid=$!
+	until program=$(pgrep -x fio -P "$(pgrep -d, -P "$pid")") && [ -n "$program" ]; do
+		kill -0 "$pid"
+	done 2>/dev/null
+	kill -9 "$pid"
+	wait "$pid" || true
+	run timeout 5 sh -c "while [ -e /proc/$program/stat ] && ! grep -q ') Z' /proc/$program/stat; do sleep 0.01; done"
+	[ "$status" -eq 0 ] || kill -9 "$program"
+	[ "$status" -eq 0 ]
+}
