@@ -106,6 +106,44 @@ fails() {
 	done
 }
 
+@test "a program that kills its guard kills not copypath" {
+	# the guard: the child of ours that leads a group and is not the program
+	app <<'END'
+for pid in $(cat "/proc/$PPID/task/$PPID/children"); do
+	[ "$pid" = $$ ] || kill -9 "$pid"
+done
+echo '{"bytes":1,"elapsed_ns":1}'
+END
+	workload 2
+	"$copypath" run w.yaml -o r
+	run ! grep -q '"failed"' r/records.jsonl
+}
+
+@test "beside a co-runner the program is where that is, elsewhere where it likes" {
+	[ "$(nproc)" -gt 1 ] || skip "one CPU: there is no elsewhere"
+	app <<'END'
+n=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+echo "{\"metrics\":{\"bytes\":1,\"elapsed_ns\":1},\"notes\":\"on <$n>\"}"
+END
+	workload 2 ', corunner: ["none", "compute"]'
+	"$copypath" run w.yaml -o r
+	cat r/records.jsonl
+	run ! grep -q '"failed"' r/records.jsonl
+	here=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+	jq -s -e --arg here "on <$here>" 'map(select(.context.corunner == "none").notes)
+		| length == 2 and all(. == $here)' r/records.jsonl
+	jq -s -e 'map(select(.context.corunner == "compute").notes)
+		| length == 2 and all(test("^on <[0-9]+>; "))' r/records.jsonl
+}
+
+@test "a program that tells no window has the co-runner's figures of the whole sample, and a note" {
+	app <<<"echo '{\"bytes\":1,\"elapsed_ns\":1}'"
+	workload 1 ', corunner: ["none", "compute"]'
+	"$copypath" run w.yaml -o r
+	jq -s -e 'map(has("notes") and (.notes | contains("of the whole sample: the program told no window")))
+		== map(.context.corunner == "compute")' r/records.jsonl
+}
+
 @test "the example of docs/apps.md works word for word" {
 	# shellcheck disable=SC2016 # a fence of Markdown
 	sed -n '/^```sh$/,/^```$/p' "$root/docs/apps.md" | sed '1d;$d' >app.sh
