@@ -131,7 +131,7 @@ END
 	run ! grep -q '"failed"' r/records.jsonl
 	here=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
 	jq -s -e --arg here "on <$here>" 'map(select(.context.corunner == "none").notes)
-		| length == 2 and all(. == $here)' r/records.jsonl
+		| length == 2 and all(startswith($here + "; "))' r/records.jsonl
 	jq -s -e 'map(select(.context.corunner == "compute").notes)
 		| length == 2 and all(test("^on <[0-9]+>; "))' r/records.jsonl
 }

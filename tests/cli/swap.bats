@@ -116,6 +116,13 @@ mq='{name: mq, queue_mode: mq, path: dma, dma: sw, batch: 8}'
 	"$copypath" run w.yaml --dry-run | grep -q 'about 0 min 1[01] s'
 }
 
+@test "a thread that cannot run where it is to fails the sample" {
+	need_uffd
+	run --separate-stderr "$swap" size=2m resident=512k faults=100 rw=randwrite numjobs=2 cpus=0,901
+	[ "$status" -eq 1 ]
+	[[ $stderr == "copypath-swap: error: thread 1 cannot run on CPU 901: "* ]]
+}
+
 @test "copypath-swap by hand: so many faults, and bad words are refused" {
 	"$swap" --help | grep -q '^usage: copypath-swap'
 	while IFS='|' read -r words said; do
