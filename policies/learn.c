@@ -274,7 +274,8 @@ bool cp_learn_is_verified(const struct cp_record *record)
 {
 	const char *verify = record->proof.verify;
 
-	return record->has_proof && *verify && strcmp(verify, "off") != 0;
+	return record->has_proof && *verify && strcmp(verify, "off") != 0 &&
+	       strcmp(verify, "pages") != 0;
 }
 
 /* Its pages went by bio, all or some, as rw_page was off: it is no page arm in truth. */

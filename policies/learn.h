@@ -29,7 +29,8 @@ struct cp_learn_counts {
 };
 
 /* Did the sample check its data (`verify` other than off)? Then its figures hold the time
- * of the check and are fit for no comparison. */
+ * of the check and are fit for no comparison. Not `pages`: driver swap's touches always
+ * check the page that they touched, as part of what is measured. */
 bool cp_learn_is_verified(const struct cp_record *record);
 
 int cp_learn_new(const struct cp_objective *objective, struct cp_learn **ret,

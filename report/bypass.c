@@ -60,6 +60,8 @@ static void add_counts(struct cp_report_table *table, const struct cp_report_cel
 		  share_of((double)sums->page.overlapped, (double)sums->page.pages));
 	cp_report_table_add(table, "%" PRIu64, sums->page.unmerged);
 	add_share(table, share_of((double)sums->page.unmerged, all_ios(cell)));
+	cp_report_table_number(table, (double)sums->page.whole_dma / MB, 1);
+	add_share(table, share_of((double)sums->page.whole_dma, all_bytes(sums)));
 	cp_report_table_number(table, (double)sums->page.unmerged_dma / MB, 1);
 	add_share(table, share_of((double)sums->page.unmerged_dma, all_bytes(sums)));
 	cp_report_table_add(table, "%" PRIu64, sums->page.off);
@@ -124,6 +126,8 @@ void cp_report_bypass_table(const struct cp_report *report, struct cp_report_tab
 					     "mergeable %",
 					     "past DMA MB",
 					     "past DMA %",
+					     "past merged DMA MB",
+					     "past merged DMA %",
 					     "by bio",
 					     "IOPS",
 					     "p50 us",
@@ -140,14 +144,14 @@ void cp_report_bypass_table(const struct cp_report *report, struct cp_report_tab
 		"What the page path bypassed, counters summed over N samples. pages: "
 		"handed in, 4k each; overlapped: while another was in flight. mergeable "
 		"I/Os: next to the one before, so mq could have merged them; past DMA: "
-		"bytes "
-		"that the CPU copied page by page and that merged requests would have "
-		"taken to DMA. by bio: I/Os that went that way as rw_page was off. /mq: "
+		"bytes that the CPU copied page by page and that would have gone by "
+		"DMA with each I/O one request; past merged DMA: only with I/Os merged "
+		"too. by bio: I/Os that went that way as rw_page was off. /mq: "
 		"over the arm in mq of the same context, path, copy and kind of DMA; "
 		"CPU: time an I/O of the whole process; mq "
 		"merged: "
 		"of its I/Os, those that became part of another's request",
-		"lrrrllllrrrrrrrrrrrrlrrrr", header);
+		"lrrrllllrrrrrrrrrrrrrrlrrrr", header);
 	table->fold = true;
 	cp_report_each_context(report, table_context, ctx);
 }
@@ -167,23 +171,39 @@ static const char *cell_words(const struct cp_report *report,
 	return buf;
 }
 
-/* Axboe's objection to an out-of-band path, where it holds. */
+static bool past_dma(const struct cp_report_cell *cell)
+{
+	return cell->sums.page.whole_dma || cell->sums.page.unmerged_dma;
+}
+
+/* Axboe's objection to an out-of-band path, where it holds: what it went past, and what
+ * to measure beside it. */
 static void warn_dma(const struct cp_report *report, const struct cp_report_cell *cell,
 		     struct cp_report_doc *doc)
 {
 	const struct cp_proof *sums = &cell->sums;
+	const struct {
+		uint64_t bytes;
+		const char *would, *beside;
+	} causes[] = {
+		{sums->page.whole_dma, "each I/O as one request", "mq"},
+		{sums->page.unmerged_dma, "only merged into requests",
+		 "mq with max_merge"},
+	};
 	char words[700];
 
-	if (sums->page.unmerged_dma)
-		cp_report_doc_note(
-			doc,
-			"Warning: %s: %.1f MB (%.1f %% of its bytes) were copied by the "
-			"CPU page by page; merged into requests they would have reached "
-			"DMA. Measure mq with max_merge beside it before you take this "
-			"arm's CPU time for the path's.",
-			cell_words(report, cell, words, sizeof(words)),
-			(double)sums->page.unmerged_dma / MB,
-			share_of((double)sums->page.unmerged_dma, all_bytes(sums)));
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (causes[i].bytes)
+			cp_report_doc_note(
+				doc,
+				"Warning: %s: %.1f MB (%.1f %% of its bytes) were copied "
+				"by the CPU page by page; %s they would have reached "
+				"DMA. Measure %s beside it before you take this arm's "
+				"CPU time for the path's.",
+				cell_words(report, cell, words, sizeof(words)),
+				(double)causes[i].bytes / MB,
+				share_of((double)causes[i].bytes, all_bytes(sums)),
+				causes[i].would, causes[i].beside);
 }
 
 static void note_off(const struct cp_report *report, const struct cp_report_cell *cell,
@@ -219,12 +239,12 @@ void cp_report_bypass_write(const struct cp_report_page *page, struct cp_report_
 
 		if (!by_pages(report, cell))
 			continue;
-		any = any || cell->sums.page.unmerged_dma;
+		any = any || past_dma(cell);
 		warn_dma(report, cell, doc);
 		note_off(report, cell, doc);
 	}
 	if (!any)
-		cp_report_doc_para(doc, "Nowhere here would merging have reached DMA.");
+		cp_report_doc_para(doc, "Nowhere here would a request have reached DMA.");
 	doc->ops->table(doc, &page->tables[TABLE_BYPASS]);
 }
 
@@ -240,8 +260,12 @@ static void text_cell(const struct cp_report *report, const struct cp_report_cel
 					    (double)sums->page.pages)
 				 : 0.0);
 	fprintf(out, "  mq could have merged %" PRIu64 " I/Os\n", sums->page.unmerged);
+	if (sums->page.whole_dma)
+		fprintf(out,
+			"  WARNING: %.1f MB would have gone by DMA, an I/O a request\n",
+			(double)sums->page.whole_dma / MB);
 	if (sums->page.unmerged_dma)
-		fprintf(out, "  WARNING: %.1f MB would then have gone by DMA\n",
+		fprintf(out, "  WARNING: %.1f MB would have gone by DMA, merged\n",
 			(double)sums->page.unmerged_dma / MB);
 	if (sums->page.off)
 		fprintf(out, "  %" PRIu64 " I/Os went by bio: rw_page was off\n",

@@ -47,10 +47,21 @@ int cp_exec_request_decode(const char *line, size_t len,
  * there are none; as record->raw it brings them into the file.
  *
  * Errors are exit 4 and leave the record alone: no JSON, duplicate or unknown keys, wrong
- * types, numbers that are not finite or negative, no metric at all.
+ * types, numbers that are not finite or negative, no metric at all, figures that
+ * cp_exec_figures_check() refuses.
  */
 int cp_exec_answer_decode(const char *line, size_t len, struct cp_record *record,
 			  json_t **ret_extra, struct cp_err *err);
+/*
+ * Figures that contradict each other: bw, iops (by bs, where no proof is given) and
+ * cpu_pct against bytes, cpu_ns and elapsed_ns within 1 %, the window against elapsed_ns
+ * within 1 % or 1 ms, percentiles out of order, bytes above 2^56. Exit 4 with both
+ * numbers.
+ */
+int cp_exec_figures_check(const struct cp_record *record, struct cp_err *err);
+/* The same against what the harness saw: the wall clock of the sample, and CPUs. */
+int cp_exec_wall_check(const struct cp_record *record, uint64_t wall_ns, unsigned nr_cpus,
+		       struct cp_err *err);
 /* The answer that a record makes, with its newline: what was measured of the metrics,
  * proof, notes and window; or its failure alone. free() it. */
 char *cp_exec_answer_encode(const struct cp_record *record, struct cp_err *err);

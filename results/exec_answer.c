@@ -134,6 +134,14 @@ static void derive(struct cp_record *record)
 		m[CP_METRIC_CPU_PCT] = 100.0 * m[CP_METRIC_CPU_NS] / elapsed_ns;
 }
 
+static int unknown_key(struct cp_err *err, const char *name)
+{
+	return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
+			  "unknown key '%.64s' in the answer; expected metrics, proof, "
+			  "notes, window or error",
+			  name);
+}
+
 static int check_keys(const struct cp_json_in *root)
 {
 	static const char *const keys[] = {"metrics", "proof", "notes", "window",
@@ -148,10 +156,7 @@ static int check_keys(const struct cp_json_in *root)
 		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 			good = good || !strcmp(keys[i], name);
 		if (!good)
-			return cp_err_set(root->err, CP_EXIT_INVALID, EINVAL,
-					  "unknown key '%.64s' in the answer; expected "
-					  "metrics, proof, notes, window or error",
-					  name);
+			return unknown_key(root->err, name);
 	}
 	return 0;
 }
@@ -205,6 +210,20 @@ static bool is_bare(const json_t *object)
 	return true;
 }
 
+/* Metrics alone hold numbers: a text among them is a key that we do not know. */
+static int check_bare(const json_t *object, struct cp_err *err)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)(uintptr_t)object, name, value)
+	{
+		if (!is_metric(name) && !json_is_number(value) && !json_is_null(value))
+			return unknown_key(err, name);
+	}
+	return 0;
+}
+
 int cp_exec_answer_decode(const char *line, size_t len, struct cp_record *record,
 			  json_t **ret_extra, struct cp_err *err)
 {
@@ -215,14 +234,22 @@ int cp_exec_answer_decode(const char *line, size_t len, struct cp_record *record
 	if (rc)
 		return rc;
 	if (is_bare(object))
-		rc = decode_metrics(&(struct cp_json_in){object, "metrics", err}, &got,
-				    &extra);
+		rc = check_bare(object, err);
 	else
 		rc = decode_answer(&(struct cp_json_in){object, "", err}, &got, &extra);
+	if (!rc && is_bare(object))
+		rc = decode_metrics(&(struct cp_json_in){object, "metrics", err}, &got,
+				    &extra);
 	json_decref(object);
 	if (rc)
 		return rc;
 	derive(&got);
+	if (!got.failed[0])
+		rc = cp_exec_figures_check(&got, err);
+	if (rc) {
+		json_decref(extra);
+		return rc;
+	}
 	snprintf(got.provenance.media, CP_WORD_MAX, "external");
 	snprintf(got.provenance.attr, CP_WORD_MAX, "external");
 	snprintf(got.provenance.dma, CP_WORD_MAX, "external");

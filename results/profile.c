@@ -101,6 +101,17 @@ double cp_profile_work(const struct cp_profile *profile, const char **ret_word)
 	return NAN;
 }
 
+/* CPU time in which the event counts. A run knows its user time only where it timed its
+ * faults; elsewhere none of the kernel's may pass for it. */
+static double counted_ns(const struct cp_profile *profile)
+{
+	const double *metrics = profile->record.metrics;
+
+	if (!profile->user_only)
+		return metrics[CP_METRIC_CPU_NS];
+	return metrics[CP_METRIC_FAULT_USER] * metrics[CP_METRIC_FAULTS];
+}
+
 double cp_profile_ns(const struct cp_profile *profile, double weight)
 {
 	double work = cp_profile_work(profile, NULL);
@@ -109,8 +120,7 @@ double cp_profile_ns(const struct cp_profile *profile, double weight)
 		return weight / work;
 	if (!(profile->weight > 0.0))
 		return NAN;
-	return weight / profile->weight * profile->record.metrics[CP_METRIC_CPU_NS] /
-	       work;
+	return weight / profile->weight * counted_ns(profile) / work;
 }
 
 char *cp_profile_name(size_t cell, const char *arm, char *buf, size_t size)

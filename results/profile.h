@@ -55,7 +55,8 @@ void cp_profile_finish(struct cp_profile *profile);
  * NaN where none is known. *ret_word (may be NULL): "I/O", "fault" or "op". */
 double cp_profile_work(const struct cp_profile *profile, const char **ret_word);
 /* CPU ns for each unit of work that `weight` of it stands for: direct where the unit is
- * ns, else the share of the run's CPU time. NaN where it is not known. */
+ * ns, else the share of the run's CPU time, or of its user time where only that was
+ * counted. NaN where it is not known. */
 double cp_profile_ns(const struct cp_profile *profile, double weight);
 
 /* "0003-mq-sw.json" for the plan's cell 3, arm "mq/sw". Returns buf. */

@@ -76,6 +76,7 @@ void cp_proof_add(struct cp_proof *into, const struct cp_proof *from)
 	into->page.pages += from->page.pages;
 	into->page.overlapped += from->page.overlapped;
 	into->page.unmerged += from->page.unmerged;
+	into->page.whole_dma += from->page.whole_dma;
 	into->page.unmerged_dma += from->page.unmerged_dma;
 	into->page.off += from->page.off;
 	into->errors += from->errors;

@@ -82,14 +82,14 @@ struct cp_proof {
 	} queue;
 	/* queue_mode page; 0 in the others */
 	struct {
-		uint64_t pages;	       /* handed in */
-		uint64_t overlapped;   /* of them, while another was in flight */
-		uint64_t unmerged;     /* adjacent to the one before: mq could have merged
-					  them */
-		uint64_t unmerged_dma; /* bytes that the CPU copied as pages, and that
-					* would have gone by DMA in the request of their
-					* run */
-		uint64_t off;	       /* I/Os that went by bio, as rw_page is off */
+		uint64_t pages;	     /* handed in */
+		uint64_t overlapped; /* of them, while another was in flight */
+		uint64_t unmerged;   /* I/Os next to the one before: mq could have
+					merged them */
+		/* Bytes that the CPU copied as pages. As the request of their I/O they
+		 * would have gone by DMA; merged only. */
+		uint64_t whole_dma, unmerged_dma;
+		uint64_t off; /* I/Os that went by bio, as rw_page is off */
 	} page;
 	uint64_t bytes_split; /* part of bytes_cpu: the CPU's share by split_pct */
 	uint64_t errors;

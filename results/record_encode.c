@@ -124,6 +124,7 @@ int cp_proof_encode(const struct cp_json_out *out, const struct cp_proof *proof)
 		put(&page, "pages", proof->page.pages, &rc);
 		put(&page, "overlapped", proof->page.overlapped, &rc);
 		put(&page, "unmerged", proof->page.unmerged, &rc);
+		put(&page, "whole_dma", proof->page.whole_dma, &rc);
 		put(&page, "unmerged_dma", proof->page.unmerged_dma, &rc);
 		put(&page, "off", proof->page.off, &rc);
 	}

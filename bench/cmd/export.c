@@ -130,6 +130,7 @@ static void put_header(struct export *export)
 					    "proof_pages",
 					    "proof_pages_overlapped",
 					    "proof_pages_unmerged",
+					    "proof_pages_whole_dma",
 					    "proof_pages_unmerged_dma",
 					    "proof_pages_off",
 					    NULL};
@@ -156,9 +157,9 @@ static void put_header(struct export *export)
 static void put_pages(struct export *export, const struct cp_record *record)
 {
 	const uint64_t counters[] = {
-		record->proof.page.pages,    record->proof.page.overlapped,
-		record->proof.page.unmerged, record->proof.page.unmerged_dma,
-		record->proof.page.off,
+		record->proof.page.pages,	 record->proof.page.overlapped,
+		record->proof.page.unmerged,	 record->proof.page.whole_dma,
+		record->proof.page.unmerged_dma, record->proof.page.off,
 	};
 	bool has = record->has_proof && record->proof.page.pages + record->proof.page.off;
 

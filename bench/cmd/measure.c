@@ -8,6 +8,7 @@
 
 #include "bench/cmd/progress.h"
 #include "bench/drive/beside.h"
+#include "bench/plan/corunner.h"
 #include "policies/learn.h"
 
 void cp_measure_free(struct cp_measure *measure)
@@ -74,6 +75,22 @@ static void note_unmeasured(struct cp_measure *measure, const bool *done)
 	json_decref(list);
 }
 
+static void warn_kept(const struct cp_measure *measure)
+{
+	size_t nr = measure->nr_stored, failed = measure->nr_failed;
+	char of[48] = "";
+
+	if (failed && failed == nr)
+		snprintf(of, sizeof(of), ", %s failed",
+			 nr == 1   ? "which"
+			 : nr == 2 ? "both"
+				   : "all");
+	else if (failed)
+		snprintf(of, sizeof(of), ", %zu of them failed", failed);
+	cp_cmd_warn("%zu of %zu samples are kept%s; go on with 'copypath %s --resume %s'",
+		    nr, measure->plan.nr_order, of, measure->verb, measure->dir);
+}
+
 static int measure_samples(struct cp_measure *measure, const struct cp_fio *fio,
 			   bool *done, struct cp_err *err)
 {
@@ -108,11 +125,7 @@ static int measure_samples(struct cp_measure *measure, const struct cp_fio *fio,
 				  measure->nr_stored, measure->plan.nr_order,
 				  measure->verb, measure->dir);
 	if (ret && measure->nr_stored)
-		cp_cmd_warn(
-			"%zu of %zu samples are kept; go on with 'copypath %s --resume "
-			"%s'",
-			measure->nr_stored, measure->plan.nr_order, measure->verb,
-			measure->dir);
+		warn_kept(measure);
 	if (ret)
 		return ret;
 	note_unmeasured(measure, done);
@@ -151,6 +164,22 @@ static int check_rivals(const struct cp_plan *plan, struct cp_err *err)
 	return 0;
 }
 
+/* What a real run would refuse; where only this machine lacks what it needs, a warning.
+ */
+static int check_dry(const struct cp_plan *plan, struct cp_err *err)
+{
+	int ret = cp_plan_corunner_check(plan, err);
+
+	if (ret)
+		return ret;
+	ret = cp_beside_check(plan, err);
+	if (!ret || err->exit != CP_EXIT_INVALID)
+		return ret;
+	cp_cmd_warn("%s", err->msg);
+	*err = (struct cp_err){0};
+	return 0;
+}
+
 /* A driver that starts no fio does without; what there is names the manifest. */
 int cp_measure_find_fio(const struct cp_plan *plan, bool check, struct cp_fio *fio,
 			struct cp_err *err)
@@ -180,8 +209,12 @@ static int prepare(struct cp_measure *measure, struct cp_topo *topo, struct cp_f
 	if (!ret && measure->dry_run)
 		ret = cp_plan_target_check(&measure->plan, topo, cp_cmd_warn_cb, NULL,
 					   err);
+	if (!ret && measure->dry_run)
+		ret = check_dry(&measure->plan, err);
 	/* A dry run needs fio only where its version is part of the answer. */
-	if (!ret && measure->dry_run && !cp_plan_has_policy(&measure->plan))
+	if (ret)
+		return ret;
+	if (measure->dry_run && !cp_plan_has_policy(&measure->plan))
 		return 0;
 	if (!ret && !measure->resume)
 		ret = cp_measure_find_fio(&measure->plan, !measure->dry_run, fio, err);

@@ -17,8 +17,8 @@
 #define GRACE_NS 3000000000ULL
 
 /* Only async-signal-safe calls between fork and exec. */
-static _Noreturn void child(const char *const *argv, int null_fd, int out_fd, int err_fd,
-			    pid_t parent, int report_fd)
+_Noreturn void cp_child_exec(const char *const *argv, const char *dir, const int fds[3],
+			     pid_t parent, int report_fd)
 {
 	sigset_t none;
 
@@ -31,7 +31,8 @@ static _Noreturn void child(const char *const *argv, int null_fd, int out_fd, in
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
-	if (dup2(null_fd, 0) >= 0 && dup2(out_fd, 1) >= 0 && dup2(err_fd, 2) >= 0)
+	if (dup2(fds[0], 0) >= 0 && dup2(fds[1], 1) >= 0 && dup2(fds[2], 2) >= 0 &&
+	    (!dir[0] || !chdir(dir)))
 		execvp(argv[0], (char *const *)(uintptr_t)argv);
 	int errnum = errno;
 	ssize_t n = write(report_fd, &errnum, sizeof(errnum));
@@ -64,7 +65,8 @@ static int start(const char *const *argv, int out_fd, int err_fd, pid_t *ret_pid
 	cp_child_keep_status();
 	pid_t parent = getpid(), pid = fork();
 	if (!pid)
-		child(argv, null_fd, out_fd, err_fd, parent, report[1]);
+		cp_child_exec(argv, "", (const int[]){null_fd, out_fd, err_fd}, parent,
+			      report[1]);
 	if (pid < 0)
 		errnum = errno;
 	close(report[1]);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "engines/base/err.h"
 
@@ -31,6 +32,14 @@ int cp_child_run(const char *const *argv, int out_fd, int err_fd, uint64_t timeo
 /* Where whoever started us ignores SIGCHLD, children leave no status behind: it is set to
  * its default. Before each fork(). */
 void cp_child_keep_status(void);
+
+/*
+ * What a child does between fork() and exec: dies with `parent`, leads a process group,
+ * has the signals of a fresh program, fds as stdin, stdout, stderr, and dir ("" = ours)
+ * to run in. Where exec fails its errno goes to report_fd.
+ */
+_Noreturn void cp_child_exec(const char *const *argv, const char *dir, const int fds[3],
+			     pid_t parent, int report_fd);
 
 /* The whole of what a descriptor holds (from its start) as text in buf, cut at size - 1.
  */

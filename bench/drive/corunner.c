@@ -161,6 +161,18 @@ static void fill(const struct state *state, uint64_t start_ns, uint64_t end_ns,
 		m[CP_METRIC_STEAL_PCT] = 100 * beside.steal_ticks / beside.all_ticks;
 }
 
+/* All of the driver's take(), its start and its end among it, which is said. */
+static void fill_all(const struct state *state, uint64_t end_ns, struct cp_record *record)
+{
+	size_t len = strlen(record->notes);
+
+	fill(state, state->alone_end_ns, end_ns, record);
+	snprintf(record->notes + len, sizeof(record->notes) - len,
+		 "%sthe co-runner's figures are of the whole sample: the program told no "
+		 "window",
+		 len ? "; " : "");
+}
+
 static int end(const struct cp_take *take, void *opaque, struct cp_record *record,
 	       struct cp_err *err)
 {
@@ -179,8 +191,8 @@ static int end(const struct cp_take *take, void *opaque, struct cp_record *recor
 				 state->procs[i].cpu, why);
 	if (record && !record->failed[0] && record->window_end_ns)
 		fill(state, record->window_start_ns, record->window_end_ns, record);
-	else if (record && !record->failed[0]) /* all of the driver's take() */
-		fill(state, state->alone_end_ns, end_ns, record);
+	else if (record && !record->failed[0])
+		fill_all(state, end_ns, record);
 	let_go(state, true);
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* Driver exec: a program of the user's, asked for one sample a line. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,8 @@
 
 #include "bench/drive/driver.h"
 #include "bench/drive/program.h"
+#include "bench/plan/corunner.h"
+#include "engines/base/clock.h"
 #include "engines/base/file.h"
 #include "engines/base/units.h"
 #include "results/exec.h"
@@ -23,6 +26,9 @@ struct exec_state {
 	struct cp_session *session;
 	char errors[4200]; /* path of its stderr */
 	int err_fd;
+	uint64_t asked_ns; /* when the last line was given to it */
+	unsigned nr_cpus;  /* that the program runs on; 0: wherever we may */
+	unsigned cpus[CP_PLAN_CPUS_MAX];
 	unsigned deaths; /* ends without an answer, as long as there was none at all */
 	bool answered;	 /* ever */
 	json_t *extra;	 /* of the last record; owned */
@@ -111,6 +117,50 @@ static void add_stderr(const struct exec_state *state, off_t from, char *buf, si
 	snprintf(buf + len, size - len, "; stderr: %.*s", 120, line ? line + 1 : text);
 }
 
+/* Beside a co-runner the program is held where fio's jobs would be: who shares no CPU
+ * with it takes nothing from it. Elsewhere it runs wherever we may. Is that how it runs
+ * now? */
+static int place(const struct exec_state *state, const struct cp_take *take,
+		 unsigned *ret_cpus, unsigned *ret_nr, bool *ret_same, struct cp_err *err)
+{
+	struct cp_corunner corunner;
+	int ret = cp_corunner_parse(take->cell->context.corunner, &corunner, err);
+
+	if (ret)
+		return ret;
+	corunner.cpu = -1; /* the submitters', wherever the co-runner is */
+	*ret_nr = corunner.kind == CP_CORUNNER_NONE
+			  ? 0
+			  : cp_corunner_cpus(&corunner, take->session->plan, take->cell,
+					     ret_cpus);
+	*ret_same = *ret_nr == state->nr_cpus &&
+		    !memcmp(ret_cpus, state->cpus, *ret_nr * sizeof(*ret_cpus));
+	return 0;
+}
+
+static int start_there(struct exec_state *state, const char *const *argv,
+		       struct cp_err *err)
+{
+	const struct cp_plan *plan = state->session->plan;
+	cpu_set_t before, there;
+
+	CPU_ZERO(&there);
+	for (unsigned i = 0; i < state->nr_cpus; i++)
+		CPU_SET(state->cpus[i], &there);
+	/* ours for a moment: all that the program starts inherits it */
+	if (state->nr_cpus && (sched_getaffinity(0, sizeof(before), &before) ||
+			       sched_setaffinity(0, sizeof(there), &there)))
+		return cp_err_set(err, CP_EXIT_INVALID, errno,
+				  "cannot start '%s' on the co-runner's CPUs: %s",
+				  argv[0], strerror(errno));
+	int ret = cp_program_start(&state->program, argv, plan->exec_dir, state->err_fd,
+				   CP_EXEC_LINE_MAX, err);
+	if (state->nr_cpus && sched_setaffinity(0, sizeof(before), &before) && !ret)
+		ret = cp_err_set(err, CP_EXIT_INVALID, errno,
+				 "cannot go back to all CPUs: %s", strerror(errno));
+	return ret;
+}
+
 static int start(struct exec_state *state, const struct cp_take *take, struct cp_err *err)
 {
 	const struct cp_plan *plan = take->session->plan;
@@ -121,8 +171,7 @@ static int start(struct exec_state *state, const struct cp_take *take, struct cp
 		args[i] = plan->exec[i];
 	args[plan->nr_exec] = NULL;
 	cp_take_argv(take, args, argv);
-	return cp_program_start(&state->program, argv, plan->exec_dir, state->err_fd,
-				CP_EXEC_LINE_MAX, err);
+	return start_there(state, argv, err);
 }
 
 static char *request_line(const struct cp_take *take, const struct cp_record *record,
@@ -181,7 +230,10 @@ static bool judge(struct exec_state *state, const char *line, size_t len,
 {
 	struct cp_err err = {0};
 
-	if (cp_exec_answer_decode(line, len, record, &state->extra, &err)) {
+	if (cp_exec_answer_decode(line, len, record, &state->extra, &err) ||
+	    (!record->failed[0] &&
+	     cp_exec_wall_check(record, cp_now_ns() - state->asked_ns,
+				(unsigned)sysconf(_SC_NPROCESSORS_ONLN), &err))) {
 		snprintf(record->failed, sizeof(record->failed),
 			 "program: answer: %.230s", err.msg);
 		return false;
@@ -198,12 +250,13 @@ static int count_death(struct exec_state *state, const struct cp_record *record,
 {
 	if (state->answered || ++state->deaths < DEATHS_MAX)
 		return 0;
-	return cp_err_set(
-		err, CP_EXIT_INVALID, EPROTO,
-		"'%s' has given no answer in %d samples (%s); expected one line "
-		"of JSON a sample: see '%s', and give it a line of "
-		"'jobs/*.line' by hand",
-		state->session->plan->exec[0], DEATHS_MAX, record->failed, state->errors);
+	return cp_err_set(err, CP_EXIT_INVALID, EPROTO,
+			  "'%s' has given no good answer in its first %d samples (%s); "
+			  "expected one line "
+			  "of JSON a sample: see '%s', and give it a line of "
+			  "'jobs/*.line' by hand",
+			  state->session->plan->exec[0], DEATHS_MAX, record->failed,
+			  state->errors);
 }
 
 /* A program that wrote no answer, or one that is none, is not trusted with the next. */
@@ -217,6 +270,7 @@ static int take_line(struct exec_state *state, const struct cp_take *take,
 	struct cp_child_end end = {.exit_code = -1};
 	const char *answer;
 	size_t len;
+	state->asked_ns = cp_now_ns();
 	enum cp_program_said said = cp_program_ask(&state->program, line, timeout_ns,
 						   session->interrupted, &answer, &len);
 
@@ -264,11 +318,36 @@ static void keep_line(const struct cp_take *take, const char *line)
 	fclose(out);
 }
 
+/* A program that runs elsewhere than this cell wants it is started anew: its threads and
+ * children are its own to know. */
+static int start_for(struct exec_state *state, const struct cp_take *take,
+		     struct cp_err *err)
+{
+	unsigned cpus[CP_PLAN_CPUS_MAX], nr;
+	struct cp_child_end end;
+	bool same;
+	int ret = place(state, take, cpus, &nr, &same, err);
+
+	if (ret)
+		return ret;
+	/* what wraps it is of one sample: a program of its own for each */
+	if (take->nr_prefix && state->program.pid > 0)
+		cp_program_kill(&state->program, NULL);
+	else if (!same && state->program.pid > 0)
+		cp_program_finish(&state->program, END_NS, state->session->interrupted,
+				  &end);
+	if (state->program.pid > 0)
+		return 0;
+	memcpy(state->cpus, cpus, nr * sizeof(*cpus));
+	state->nr_cpus = nr;
+	return start(state, take, err);
+}
+
 static int exec_take(void *opaque, const struct cp_take *take, struct cp_record *record,
 		     char *note, size_t note_size, struct cp_err *err)
 {
 	struct exec_state *state = opaque;
-	int ret = 0;
+	int ret;
 
 	json_decref(state->extra);
 	state->extra = NULL;
@@ -278,17 +357,20 @@ static int exec_take(void *opaque, const struct cp_take *take, struct cp_record 
 	snprintf(record->provenance.media, CP_WORD_MAX, "external");
 	snprintf(record->provenance.attr, CP_WORD_MAX, "external");
 	snprintf(record->provenance.dma, CP_WORD_MAX, "external");
-	/* what wraps it is of one sample: a program of its own for each */
-	if (take->nr_prefix && state->program.pid > 0)
-		cp_program_kill(&state->program, NULL);
-	if (state->program.pid <= 0)
-		ret = start(state, take, err);
+	ret = start_for(state, take, err);
 	if (!ret)
 		ret = take_line(state, take, line, record, err);
 	if (ret || record->failed[0])
 		keep_line(take, line);
 	free(line);
+	if (!ret && !record->failed[0] && !record->has_proof) {
+		size_t len = strlen(record->notes);
+
+		snprintf(record->notes + len, sizeof(record->notes) - len,
+			 "%spath not proven: the program gave no proof", len ? "; " : "");
+	}
 	snprintf(note, note_size, "%s", record->notes);
+	record->notes[0] = '\0'; /* what goes on beside adds its own there */
 	return ret;
 }
 

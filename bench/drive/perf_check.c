@@ -89,6 +89,25 @@ static int paranoid(void)
 	return line[0] ? (int)strtol(line, NULL, 10) : -1;
 }
 
+/* The value named is below the present one: to be told to set what is set helps nobody.
+ */
+static int not_permitted(int now, const char *what, struct cp_err *err)
+{
+	int lower = now > 2 ? 2 : now - 1;
+
+	if (now < 1)
+		return cp_err_set(err, CP_EXIT_INVALID, EACCES,
+				  "perf may not %s: kernel.perf_event_paranoid is %d, "
+				  "which permits it; expected CAP_PERFMON or root",
+				  what, now);
+	return cp_err_set(err, CP_EXIT_INVALID, EACCES,
+			  "perf may not %s: kernel.perf_event_paranoid is %d; expected "
+			  "%d or less ('sysctl -w kernel.perf_event_paranoid=%d'%s), "
+			  "CAP_PERFMON or root",
+			  what, now, lower, lower,
+			  lower > 1 ? ", 1 with the kernel's part" : "");
+}
+
 static bool is_missing(const struct answer *answer)
 {
 	return answer->end.exit_code == 127 || answer->end.exit_code == 126;
@@ -111,12 +130,7 @@ static int refused(const struct answer *answer, const char *what, struct cp_err 
 				  what, answer->said);
 	if (strcasestr(answer->said, "access to performance monitoring") ||
 	    strcasestr(answer->said, "permission"))
-		return cp_err_set(err, CP_EXIT_INVALID, EACCES,
-				  "perf may not %s: kernel.perf_event_paranoid is %d; "
-				  "expected 2 or less ('sysctl -w "
-				  "kernel.perf_event_paranoid=2', 1 with the kernel's "
-				  "part), CAP_PERFMON or root",
-				  what, paranoid());
+		return not_permitted(paranoid(), what, err);
 	return cp_err_set(err, CP_EXIT_INVALID, EINVAL,
 			  "perf cannot %s (exit code %d): %s; expected it to work before "
 			  "anything is measured",

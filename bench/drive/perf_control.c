@@ -64,6 +64,11 @@ void cp_perf_prefix(struct cp_take *take, const struct cp_perf_control *control,
 		*at++ = control->option;
 	}
 	*at++ = "--";
+	/* perf dies with us, and its program with perf */
+	*at++ = "setpriv";
+	*at++ = "--pdeathsig";
+	*at++ = "KILL";
+	*at++ = "--";
 	take->nr_prefix = (size_t)(at - take->prefix);
 }
 

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,39 +40,6 @@ static _Noreturn void guard(int leash)
 	_exit(0);
 }
 
-/* Only async-signal-safe calls between fork and exec. */
-static _Noreturn void child(const char *const *argv, const char *dir, int in, int out,
-			    int err_fd, pid_t parent, int report)
-{
-	sigset_t none;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(127);
-	setpgid(0, 0);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGPIPE, SIG_DFL);
-	if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(err_fd, 2) >= 0 &&
-	    (!dir[0] || !chdir(dir)))
-		execvp(argv[0], (char *const *)(uintptr_t)argv);
-	int errnum = errno;
-	ssize_t n = write(report, &errnum, sizeof(errnum));
-	(void)n; /* nobody else to tell */
-	_exit(127);
-}
-
-static void keep_status(void)
-{
-	struct sigaction now;
-
-	if (!sigaction(SIGCHLD, NULL, &now) &&
-	    (now.sa_handler == SIG_IGN || (now.sa_flags & SA_NOCLDWAIT)))
-		signal(SIGCHLD, SIG_DFL);
-}
-
 static void close_fd(int *fd)
 {
 	if (*fd >= 0)
@@ -95,7 +62,8 @@ static int start_guard(struct cp_program *program)
 {
 	int leash[2];
 
-	if (pipe2(leash, O_CLOEXEC))
+	/* a socket: to a guard that is gone a word is an error, and no signal */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, leash))
 		return -errno;
 	pid_t pid = fork();
 	if (!pid) {
@@ -115,7 +83,7 @@ static int start_guard(struct cp_program *program)
 
 static void end_guard(struct cp_program *program)
 {
-	ssize_t n = program->leash >= 0 ? write(program->leash, "q", 1) : 0;
+	ssize_t n = program->leash >= 0 ? send(program->leash, "q", 1, MSG_NOSIGNAL) : 0;
 
 	(void)n; /* a guard that is gone has nothing to learn */
 	close_fd(&program->leash);
@@ -132,11 +100,12 @@ static int start_child(struct cp_program *program, const char *const *argv,
 	pid_t parent = getpid(), pid = fork();
 
 	if (!pid)
-		child(argv, dir, fds[0], fds[3], err_fd, parent, fds[5]);
+		cp_child_exec(argv, dir, (const int[]){fds[0], fds[3], err_fd}, parent,
+			      fds[5]);
 	if (pid < 0)
 		return errno;
 	setpgid(pid, pid); /* here as well: the guard may need it at once */
-	ssize_t n = write(program->leash, &pid, sizeof(pid));
+	ssize_t n = send(program->leash, &pid, sizeof(pid), MSG_NOSIGNAL);
 	(void)n;
 	close_fd(&fds[5]);
 	do /* closed by exec: 0 bytes; else why exec failed */
@@ -157,7 +126,7 @@ int cp_program_start(struct cp_program *program, const char *const *argv, const 
 	int errnum = 0;
 
 	*program = (struct cp_program){.in = -1, .out = -1, .leash = -1, .max = max};
-	keep_status();
+	cp_child_keep_status();
 	program->buf = malloc(max + 2);
 	if (!program->buf)
 		errnum = ENOMEM;

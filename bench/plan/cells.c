@@ -239,6 +239,24 @@ static int check_rw_page(const struct cp_arm *arm, const struct cp_context *cont
 			  arm->name);
 }
 
+/* Only pages can be turned off: another arm would be measured twice as the same. */
+static int check_rw_page_swept(const struct cp_load *load, const struct cp_arm *arm,
+			       const struct cp_context *context, struct cp_err *err)
+{
+	bool swept = false;
+
+	if (context->rw_page || arm->policy[0] || !strcmp(arm->queue_mode, "page"))
+		return 0;
+	for (size_t i = 0; i < load->nr_contexts; i++)
+		swept = swept || load->contexts[i].context.rw_page;
+	if (!swept && load->nr_arms > 1)
+		return 0; /* beside arms that may be pages */
+	return cp_err_set(err, CP_EXIT_USAGE, EINVAL,
+			  "'rw_page' false has no use for arm '%s' of queue_mode %s; "
+			  "expected queue_mode page, or 'only: {rw_page: true}'",
+			  arm->name, arm->queue_mode);
+}
+
 /* What an arm cannot do in a context. */
 static int check_context(const struct cp_load *load, const struct cp_arm *arm,
 			 const struct cp_context *context, struct cp_err *err)
@@ -254,6 +272,7 @@ static int check_context(const struct cp_load *load, const struct cp_arm *arm,
 			   */
 	if (cp_attr_parse(context->attr, &attr, err) ||
 	    check_attr(arm, attr, natives, err) || check_rw_page(arm, context, err) ||
+	    check_rw_page_swept(load, arm, context, err) ||
 	    check_persist(arm, context, attr, err) ||
 	    check_copy(arm, dir, attr, natives, err) ||
 	    (swap &&

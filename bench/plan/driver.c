@@ -150,6 +150,10 @@ void cp_load_driver(struct cp_load *load, const struct cp_yaml_node *node)
 		cp_yaml_problem(load->doc, node,
 				"driver 'exec' has no command; expected "
 				"{exec: [command, args...]}");
+	} else if (node && node->type == CP_YAML_LIST) {
+		cp_yaml_problem(load->doc, node,
+				"'driver' is a list; expected fio, swap or "
+				"{exec: [command, args...]}");
 	} else if (node) {
 		int word = cp_yaml_word(load->doc, node, "driver", words);
 

@@ -176,8 +176,9 @@ int cp_fio_close_file(struct thread_data *td, struct fio_file *f fio_unused)
 {
 	struct cp_job *job = td->io_ops_data;
 
+	/* closed before a verify phase, too, and again behind it */
 	if (job && job->sub)
-		cp_sub_measure_end(job->sub);
+		cp_sub_measure_mark(job->sub);
 	return 0;
 }
 

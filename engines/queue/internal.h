@@ -172,6 +172,7 @@ struct cp_sub {
 	clockid_t cpu_clock; /* of the submitting thread */
 	int seen;	     /* of dev->window */
 	bool measuring;
+	bool told; /* who counts beside us: our window is open; see measure.c */
 	/* What was executed behind writes in this window: a flush, dev->flush.fence, and
 	 * an SFENCE that a copy with NT stores brought along. */
 	bool flushed, fenced, fenced_by_copy;
@@ -490,6 +491,8 @@ static inline unsigned cp_sub_nr_done(const struct cp_sub *sub)
 #include "engines/queue/account.h" /* needs what stands above */
 
 void cp_sub_window(struct cp_sub *sub, int window);
+/* measure.c: who counts beside us stops, for this submitter; again = nothing. */
+void cp_sub_tell_end(struct cp_sub *sub);
 
 /* Has the device's window opened or closed? Looked at with every I/O handed in.
  * acquire: what the opener or closer of measure.c stored before is visible. */

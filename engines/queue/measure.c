@@ -8,7 +8,10 @@
  * all threads at that moment; each submitter starts and stops counting at its next I/O.
  *
  * Others (a lone submitter, or jobs that end with their bytes) count everything from
- * their own begin to their own end, and the device's window is the union.
+ * their own begin to their own end, and the device's window is the union. fio ends a job
+ * once before it verifies and again behind that, so of a mark perf
+ * (engines/base/window.h) is not told: only of the end, at the report or the close at the
+ * latest.
  */
 #include <stdio.h>
 #include <string.h>
@@ -135,6 +138,20 @@ static void close_window(struct cp_dev *dev, struct cp_sub *first)
 	atomic_store_explicit(&dev->window, WINDOW_CLOSED, memory_order_release);
 }
 
+static void tell_begin(struct cp_sub *sub)
+{
+	if (!sub->told)
+		cp_window_open();
+	sub->told = true;
+}
+
+void cp_sub_tell_end(struct cp_sub *sub)
+{
+	if (sub->told)
+		cp_window_close();
+	sub->told = false;
+}
+
 void cp_sub_measure_begin(struct cp_sub *sub)
 {
 	struct cp_dev *dev = sub->dev;
@@ -150,7 +167,7 @@ void cp_sub_measure_begin(struct cp_sub *sub)
 			open_window(dev);
 		}
 	} else {
-		cp_window_open();
+		tell_begin(sub);
 		if (waiting)
 			open_window(dev);
 		start_counting(sub);
@@ -161,7 +178,7 @@ void cp_sub_measure_begin(struct cp_sub *sub)
 	cp_sub_watch(sub);
 }
 
-void cp_sub_measure_end(struct cp_sub *sub)
+void cp_sub_measure_mark(struct cp_sub *sub)
 {
 	struct cp_dev *dev = sub->dev;
 
@@ -175,10 +192,18 @@ void cp_sub_measure_end(struct cp_sub *sub)
 		sub->end_ns = cp_now_ns();
 		sub->end_cpu_ns = cp_clock_read_ns(sub->cpu_clock);
 		read_device(dev, sub);
-		cp_window_close();
 	}
 	pthread_mutex_unlock(&dev->lock);
 	cp_sub_watch(sub);
+}
+
+void cp_sub_measure_end(struct cp_sub *sub)
+{
+	cp_sub_measure_mark(sub);
+	/* what comes behind is in no time that was taken */
+	if (!sub->dev->cfg.timed)
+		sub->measuring = false;
+	cp_sub_tell_end(sub);
 }
 
 bool cp_sub_measured(const struct cp_sub *sub)
@@ -234,10 +259,11 @@ static bool has_channel(struct cp_dev *dev)
 	return any;
 }
 
-void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out)
+void cp_sub_report(struct cp_sub *sub, struct cp_sidecar_job *out)
 {
 	struct cp_dev *dev = sub->dev;
 
+	cp_sub_tell_end(sub);
 	out->start_ns = sub->start_ns;
 	out->end_ns = sub->end_ns;
 	out->ios = sub->ios;

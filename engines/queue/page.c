@@ -109,7 +109,6 @@ static void offload_pages(struct cp_sub *sub, struct cp_io *io,
 	struct cp_dev *dev = sub->dev;
 	struct cp_hctx *hctx = sub->hctx;
 	bool crosses = io->bytes > cp_dev_node_run(dev, io->offset);
-	bool others = sub->in_flight - 1 > cp_sub_nr_done(sub);
 	unsigned told = 0, overlapped = 0;
 	size_t len;
 
@@ -123,7 +122,10 @@ static void offload_pages(struct cp_sub *sub, struct cp_io *io,
 		unsigned c = cp_hctx_chan(dev, hctx, io->offset + at);
 
 		len = piece_bytes(dev, io, at);
-		overlapped += at % CP_PAGE_BYTES == 0 && (others || io->pieces > 1);
+		/* others: as of now, they end between our pages */
+		overlapped +=
+			at % CP_PAGE_BYTES == 0 &&
+			(io->pieces > 1 || sub->in_flight - 1 > cp_sub_nr_done(sub));
 		/* before the channel has it: another submitter may see it complete */
 		io->pieces++;
 		io->dma_bytes += len;
@@ -185,13 +187,14 @@ static void submit(struct cp_sub *sub, struct cp_io *io, uint64_t submit_ticks)
 		cp_hybrid_started(sub, &io, 1);
 	if (sub->measuring && sub->in_flight > sub->proof.effective_iodepth)
 		sub->proof.effective_iodepth = sub->in_flight;
-	if (!io->sync && (!whole_pages(io) || !cp_io_in_bounds(sub->dev, io))) {
+	/* first, as it counts a fua, and a refused one is taken like any other */
+	if (barrier && !cp_io_apart_begin(sub, io, 0))
+		return;
+	if (!whole_pages(io) || !cp_io_in_bounds(sub->dev, io)) {
 		cp_io_refuse(io);
 		cp_io_done_now(sub, io);
 		return;
 	}
-	if (barrier && !cp_io_apart_begin(sub, io, 0))
-		return;
 	if (takes_pages(sub->dev))
 		dispatch(sub, io);
 	else

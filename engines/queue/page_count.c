@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What page mode bypassed: of the pages handed in, how many mq would have had in the
- * request of the one before, had they been handed in together, and what of them would
- * then have been enough for DMA. The rules are the plug's (merge.c), up to the default of
- * max_merge; the decision is the device's own.
+ * What page mode bypassed: of the I/Os handed in, how many mq would have had in the
+ * request of the one before, had they been handed in together; and what would have been
+ * enough for DMA, as the request of one I/O already, or merged only. The rules are the
+ * plug's (merge.c), up to the default of max_merge; the decision is the device's own.
  */
 #include "engines/queue/internal.h"
 
+static bool by_dma(const struct cp_sub *sub, enum cp_dir dir, uint64_t bytes,
+		   uint32_t segments)
+{
+	return sub->hctx && sub->hctx->chan &&
+	       cp_dev_decide(sub->dev, dir, bytes, segments)->dma;
+}
+
 /* Bytes of a run that the CPU copied a page at a time, and that a channel would have
- * moved. */
+ * moved, but none of its I/Os alone. */
 static uint64_t unmerged_dma(const struct cp_sub *sub, const struct cp_page_run *run)
 {
-	if (!run->cpu_bytes || !sub->hctx || !sub->hctx->chan)
-		return 0;
-	return cp_dev_decide(sub->dev, run->dir, run->end - run->start, run->segments)
-			       ->dma
+	return run->cpu_bytes &&
+			       by_dma(sub, run->dir, run->end - run->start, run->segments)
 		       ? run->cpu_bytes
 		       : 0;
 }
@@ -50,7 +55,10 @@ void cp_pages_count(struct cp_sub *sub, const struct cp_io *io, uint64_t cpu_byt
 	sub->proof.page.pages += pages;
 	if (!pages)
 		return;
-	sub->proof.page.unmerged += pages - 1;
+	if (cpu_bytes && pages > 1 && by_dma(sub, io->dir, io->bytes, 0)) {
+		sub->proof.page.whole_dma += cpu_bytes;
+		cpu_bytes = 0;
+	}
 	if (joins(sub->dev, run, io)) {
 		sub->proof.page.unmerged++;
 		run->cpu_bytes += cpu_bytes;

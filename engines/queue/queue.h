@@ -215,13 +215,17 @@ void cp_sub_commit(struct cp_sub *sub);
 unsigned cp_sub_reap(struct cp_sub *sub, unsigned min, unsigned max, struct cp_io **done);
 
 void cp_sub_measure_begin(struct cp_sub *sub);
-void cp_sub_measure_end(struct cp_sub *sub); /* again = a later end of the same window */
+/* An end, as far as is known: I/Os may go on, and a later one is of the same window.
+ * Counters of others (engines/base/window.h) go on until the report or the close. */
+void cp_sub_measure_mark(struct cp_sub *sub);
+/* And the last: theirs stop, too, and I/Os behind it count nowhere. */
+void cp_sub_measure_end(struct cp_sub *sub);
 /* A window of this submitter was opened and closed: there is something to report. */
 bool cp_sub_measured(const struct cp_sub *sub);
 
 /* All figures of this submitter and, as it saw it, of the device. out->lat must point to
- * a histogram; build, fio and job are the caller's. */
-void cp_sub_report(const struct cp_sub *sub, struct cp_sidecar_job *out);
+ * a histogram; build, fio and job are the caller's. Behind the last end. */
+void cp_sub_report(struct cp_sub *sub, struct cp_sidecar_job *out);
 
 /*
  * Hardware queues = min(nodes x q_per_node, CPUs), as blk_mq_alloc_tag_set() caps them,

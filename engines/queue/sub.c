@@ -400,6 +400,7 @@ void cp_sub_close(struct cp_sub *sub)
 	if (!sub)
 		return;
 	cp_sub_drain(sub);
+	cp_sub_tell_end(sub);
 	drop_sub(sub->dev, sub);
 	leave_hctx(sub->hctx);
 	cp_hybrid_close(sub);

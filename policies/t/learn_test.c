@@ -27,8 +27,8 @@ static void test_counts(void **state)
 	make_record(&cpu, 65536, 2, 1.0, 1.0, &record);
 	record.metrics[CP_METRIC_CPU_NS] = record.metrics[CP_METRIC_CPU_PCT] = NAN;
 	add(learn, &record);
-	for (unsigned n = 0; n < 3; n++) {
-		static const char *const words[] = {"crc32c", "other", "off"};
+	for (unsigned n = 0; n < 4; n++) {
+		static const char *const words[] = {"crc32c", "other", "off", "pages"};
 
 		make_record(&cpu, 65536, 3 + n, 1.0, 1.0, &record);
 		record.has_proof = true;
@@ -38,7 +38,7 @@ static void test_counts(void **state)
 	}
 	cp_learn_counts(learn, &counts);
 	assert_int_equal(counts.verified, 2);
-	assert_int_equal(counts.used, 2);
+	assert_int_equal(counts.used, 3);
 	assert_int_equal(counts.failed, 2);
 	assert_int_equal(counts.modelled, 1);
 	assert_int_equal(counts.unusable, 1);

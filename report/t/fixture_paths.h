@@ -22,8 +22,9 @@ struct fixture_path {
 	double share, cpu_share;
 	const char *driver, *handler; /* swap: lat_ns is of a fault */
 	uint32_t jobs;
-	uint32_t unmerged_pct; /* page: of its I/Os */
-	bool past_dma, rw_page_off, perf;
+	uint32_t unmerged_pct;	  /* page: of its I/Os */
+	bool past_dma, whole_dma; /* 96 % of its bytes: merged only, or unmerged too */
+	bool rw_page_off, perf;
 };
 
 #define FIXTURE_MODEL "model:setup=1ms"
@@ -44,6 +45,8 @@ static const struct fixture_path fixture_paths[] = {
 	/* merging would have reached DMA, and in mq it does */
 	{"page-auto/poll", "page", "poll", "sw", "write", 16384, 4200, 4500, 0,
 	 .unmerged_pct = 96, .past_dma = true},
+	{"page-auto/poll", "page", "poll", "sw", "write", 32768, 8000, 8100, 0, .jobs = 1,
+	 .whole_dma = true},
 	{"mq-auto/poll", "mq", "poll", "sw", "write", 16384, 3900, 900, 3600, .jobs = 1},
 	/* a target that takes no pages */
 	{"page-cpu", "page", "sync", "none", "randread", 4096, 560, 740, 0,
@@ -138,10 +141,15 @@ static inline void fixture_path_page(struct cp_record *record,
 	record->proof.page.pages = ios * (path->bs / 4096);
 	record->proof.page.overlapped = record->proof.page.pages - ios;
 	record->proof.page.unmerged = ios * path->unmerged_pct / 100;
-	if (path->past_dma) {
-		record->proof.page.unmerged_dma = record->proof.page.unmerged * path->bs;
-		record->proof.bytes_dma -= record->proof.page.unmerged_dma;
-		record->proof.bytes_cpu += record->proof.page.unmerged_dma;
+	if (path->past_dma || path->whole_dma) {
+		uint64_t past = ios * 96 / 100 * path->bs;
+
+		if (path->whole_dma)
+			record->proof.page.whole_dma = past;
+		else
+			record->proof.page.unmerged_dma = past;
+		record->proof.bytes_dma -= past;
+		record->proof.bytes_cpu += past;
 		snprintf(record->arm.path, CP_WORD_MAX, "auto");
 	}
 }

@@ -100,7 +100,7 @@ static void completion_test(void **state)
 		{"mq-model/poll (modelled)", "poll", "1", "1"},
 		{"mq-model/irq (modelled)", "irq", "1.04 (1.03 to 1.05)",
 		 "0.009 (0.009 to 0.009)"},
-		{"mq-model/hybrid (modelled)", "hybrid", "1.01 (1.00 to 1.01)",
+		{"mq-model/hybrid (modelled)", "hybrid", "1.01 (1.01 to 1.01)",
 		 "0.31 (0.31 to 0.31)"},
 		{"bio-cpu", "sync", "-", "-"},
 	};
@@ -126,13 +126,16 @@ static void completion_test(void **state)
 static void bypass_test(void **state)
 {
 	static const struct {
-		const char *bs, *on, *arm, *mergeable, *past, *mq;
+		const char *bs, *on, *arm, *mergeable, *past, *merged, *mq;
 		bool off;
 	} cases[] = {
-		{"4k", "made-up", "page-cpu", "0.0", "0.0", "mq-cpu", false},
-		{"16k", "made-up", "page-auto/poll (software)", "96.0", "96.0",
+		{"4k", "made-up", "page-cpu", "0.0", "0.0", "0.0", "mq-cpu", false},
+		{"16k", "made-up", "page-auto/poll (software)", "96.0", "0.0", "96.0",
 		 "mq-auto/poll (software)", false},
-		{"4k", "made-up, rw_page off", "page-cpu", "0.0", "0.0", "-", true},
+		{"32k", "made-up", "page-auto/poll (software)", "0.0", "96.0", "0.0", "-",
+		 false},
+		{"4k", "made-up, rw_page off", "page-cpu", "0.0", "0.0", "0.0", "-",
+		 true},
 	};
 	struct cp_report_table table;
 
@@ -140,12 +143,14 @@ static void bypass_test(void **state)
 	load();
 	cp_report_bypass_table(&report, &table);
 	/* not a program's: its counters are not known */
-	assert_int_equal(cp_report_table_rows(&table), 7);
+	assert_int_equal(cp_report_table_rows(&table), 8);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		size_t row = find(&table, cases[i].bs, cases[i].on, cases[i].arm);
 
 		assert_string_equal(at(&table, row, "mergeable %"), cases[i].mergeable);
 		assert_string_equal(at(&table, row, "past DMA %"), cases[i].past);
+		assert_string_equal(at(&table, row, "past merged DMA %"),
+				    cases[i].merged);
 		assert_string_equal(at(&table, row, "beside mq"), cases[i].mq);
 		assert_int_equal(strcmp(at(&table, row, "by bio"), "0") != 0,
 				 cases[i].off);

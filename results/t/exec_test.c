@@ -56,6 +56,20 @@ static void test_bad(void **state)
 		{"{\"metrics\":{\"bytes\":1},\"window\":{\"start_ns\":1}}", "end_ns"},
 		{"{\"metrics\":{\"bytes\":1},\"window\":{\"start_ns\":2,\"end_ns\":2}}",
 		 "'window' ends before"},
+		{"{\"failed\":\"text\"}", "unknown key 'failed'"},
+		{"{\"bytes\":1000,\"elapsed_ns\":1000,\"bw_bytes_per_s\":1e15}",
+		 "'bw_bytes_per_s' is 1000000000000000, but bytes / elapsed_ns is "
+		 "1000000000;"},
+		{"{\"bytes\":4096,\"elapsed_ns\":1000,\"iops\":2e6}",
+		 "'iops' is 2000000"},
+		{"{\"elapsed_ns\":1000,\"cpu_ns\":500,\"cpu_pct\":99}",
+		 "'cpu_pct' is 99"},
+		{"{\"lat_ns_p50\":3,\"lat_ns_p99\":2}", "percentiles in order"},
+		{"{\"lat_ns_p50\":3,\"lat_ns_p999\":2}", "percentiles in order"},
+		{"{\"bytes\":1e17}", "at most 72057594037927936"},
+		{"{\"metrics\":{\"elapsed_ns\":9000000},\"window\":{\"start_ns\":1,"
+		 "\"end_ns\":2000001}}",
+		 "window's length"},
 	};
 
 	(void)state;
@@ -106,12 +120,13 @@ static void test_given(void **state)
 	json_t *extra;
 
 	(void)state;
-	decode("{\"bytes\":8192,\"elapsed_ns\":1000000000,\"bw_bytes_per_s\":5,"
-	       "\"iops\":6,\"cpu_ns\":1,\"cpu_pct\":7}",
+	decode("{\"bytes\":8192,\"elapsed_ns\":1000000000,"
+	       "\"bw_bytes_per_s\":8200,\"iops\":2.5,\"cpu_ns\":70000000,\"cpu_pct\":7."
+	       "05}",
 	       &record, &extra);
-	assert_true(record.metrics[CP_METRIC_BW] == 5);
-	assert_true(record.metrics[CP_METRIC_IOPS] == 6);
-	assert_true(record.metrics[CP_METRIC_CPU_PCT] == 7);
+	assert_true(record.metrics[CP_METRIC_BW] == 8200);
+	assert_true(record.metrics[CP_METRIC_IOPS] == 2.5);
+	assert_true(record.metrics[CP_METRIC_CPU_PCT] == 7.05);
 }
 
 /* Description: notes, window and proof arrive; elapsed_ns follows from the window. */
@@ -306,6 +321,37 @@ static void test_request_bad(void **state)
 	assert_int_equal(cp_exec_request_decode(more, strlen(more), &request, &err), 0);
 }
 
+/* Description: no sample takes longer than the harness waited, nor more CPUs than are. */
+static void test_wall(void **state)
+{
+	static const struct {
+		const char *line;
+		uint64_t wall_ns;
+		const char *says; /* NULL: good */
+	} cases[] = {
+		{"{\"elapsed_ns\":50000000000}", 50000000, "'elapsed_ns' is 50000000000"},
+		{"{\"elapsed_ns\":50000000}", 50000000, NULL},
+		{"{\"elapsed_ns\":50000000,\"cpu_ns\":100000000}", 60000000, NULL},
+		{"{\"elapsed_ns\":50000000,\"cpu_ns\":200000000}", 60000000, "'cpu_ns'"},
+		{"{\"elapsed_ns\":50000000,\"cpu_pct\":400}", 60000000, "'cpu_pct'"},
+		{"{\"cpu_engine_ns\":200000000}", 60000000, "'cpu_engine_ns'"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_record record;
+		struct cp_err err = {0};
+		json_t *extra;
+
+		decode(cases[i].line, &record, &extra);
+		int rc = cp_exec_wall_check(&record, cases[i].wall_ns, 2, &err);
+
+		assert_int_equal(!rc, !cases[i].says);
+		if (cases[i].says && !strstr(err.msg, cases[i].says))
+			fail_msg("%s: %s", cases[i].line, err.msg);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_error),	      cmocka_unit_test(test_extra),
 		cmocka_unit_test(test_extra_many),    cmocka_unit_test(test_answer_again),
 		cmocka_unit_test(test_request_again), cmocka_unit_test(test_request_bad),
+		cmocka_unit_test(test_wall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

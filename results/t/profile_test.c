@@ -111,6 +111,13 @@ static void test_per_io(void **state)
 	assert_true(fabs(cp_profile_ns(&profile, 400 * 500250.0) - 1000.5) < 1e-6);
 	snprintf(profile.unit, sizeof(profile.unit), "cycles");
 	assert_true(fabs(cp_profile_ns(&profile, 400 * 500250.0) - 1250) < 1e-6);
+	/* user mode only: nothing of the kernel's time is charged to it */
+	profile.user_only = true;
+	assert_true(isnan(cp_profile_ns(&profile, 400 * 500250.0)));
+	profile.record.metrics[CP_METRIC_FAULT_USER] = 1000;
+	profile.record.metrics[CP_METRIC_FAULTS] = 200000;
+	assert_true(fabs(cp_profile_ns(&profile, 400 * 500250.0) - 250) < 1e-6);
+	profile.user_only = false;
 	profile.record.metrics[CP_METRIC_APP] = 5;
 	assert_true(cp_profile_work(&profile, &word) == 200000);
 	profile.record.metrics[CP_METRIC_IOPS] = NAN;

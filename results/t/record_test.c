@@ -9,67 +9,7 @@
 #include <cmocka.h>
 
 #include "results/record_priv.h"
-
-#define CONTEXT                                                                  \
-	"\"context\":{\"rw\":\"read\",\"bs\":65536,\"numjobs\":1,\"iodepth\":1," \
-	"\"segments\":16,\"numa\":\"local\",\"layer\":\"none\",\"attr\":\"wb\"," \
-	"\"media\":\"anon\",\"corunner\":\"none\"}"
-#define ARM                                                                            \
-	"\"arm\":{\"name\":\"cpu/nt\",\"queue_mode\":\"bio\",\"path\":\"cpu\","        \
-	"\"copy\":\"nt\",\"flush\":\"none\",\"completion\":\"sync\",\"dma\":\"none\"," \
-	"\"dma_thresh_read\":0,\"dma_thresh_write\":0,\"q_per_node\":0,"               \
-	"\"queue_depth\":0,\"max_merge\":0,\"batch\":1}"
-#define PROVENANCE \
-	"\"provenance\":{\"media\":\"native\",\"attr\":\"native\",\"dma\":\"none\"}"
-#define METRICS                                                              \
-	"\"metrics\":{\"bytes\":65536,\"elapsed_ns\":1000,\"cpu_pct\":99.5," \
-	"\"corunner_ops_per_s\":null}"
-#define PROOF                                                                   \
-	"\"proof\":{\"bytes_cpu\":65536,\"bytes_dma\":0,\"bytes_simulated\":0," \
-	"\"bytes_fallback\":0,\"fallback\":{\"no_channel\":0,\"ring_full\":0,"  \
-	"\"error\":0,\"too_many_segments\":0},\"errors\":0,\"verify\":\"off\"," \
-	"\"effective_iodepth\":1}"
-#define HEAD "\"schema\":1,\"run\":\"r1\",\"sample\":0,\"t\":\"x\",\"host\":\"h\","
-#define REST "," PROVENANCE "," METRICS "," PROOF ",\"perf\":null"
-#define LINE "{" HEAD CONTEXT "," ARM REST "}"
-
-static int decode(const char *line, struct cp_record *record, struct cp_err *err)
-{
-	return cp_record_decode(line, strlen(line), record, err);
-}
-
-static void fill(struct cp_record *record)
-{
-	cp_record_init(record);
-	snprintf(record->run, sizeof(record->run), "r1");
-	record->sample = 3;
-	snprintf(record->t, sizeof(record->t), "2026-11-30T12:00:00Z");
-	snprintf(record->host, sizeof(record->host), "h");
-	record->context.bs = 65536;
-	record->context.segments = 16;
-	snprintf(record->arm.name, sizeof(record->arm.name), "cpu, \"nt\"/\xc3\xa9");
-	snprintf(record->arm.copy, sizeof(record->arm.copy), "nt");
-	snprintf(record->provenance.media, sizeof(record->provenance.media), "native");
-	snprintf(record->provenance.attr, sizeof(record->provenance.attr), "native");
-	snprintf(record->provenance.dma, sizeof(record->provenance.dma), "none");
-	record->metrics[CP_METRIC_BYTES] = 1048576;
-	record->metrics[CP_METRIC_BW] = 7631e6 / 3;
-	record->metrics[CP_METRIC_LAT_P99] = 0.1;
-	record->has_proof = true;
-	record->proof.bytes_cpu = 1048576;
-	record->context.misalign_near = 8;
-	record->context.misalign_far = 16;
-	record->proof.page_bytes = 2097152;
-	snprintf(record->notes, sizeof(record->notes), "a; b");
-	record->proof.fallback.ring_full = 7;
-	record->proof.queue.merged = 3;
-	record->proof.queue.crossed = 4;
-	record->proof.bytes_split = 5;
-	snprintf(record->proof.copy, sizeof(record->proof.copy), "nt-avx512");
-	snprintf(record->proof.flush, sizeof(record->proof.flush), "clwb");
-	snprintf(record->proof.fence, sizeof(record->proof.fence), "sfence");
-	record->proof.persistent = 1;
-}
+#include "results/t/line.h"
 
 /* Description: every field of a record survives being written and read. */
 static void test_round_trip(void **state)
@@ -106,6 +46,72 @@ static void test_round_trip(void **state)
 	assert_int_equal(b.proof.persistent, 1);
 	free(line);
 	free(again);
+}
+
+/* Description: each counter of page mode survives being written and read, and is summed
+ * over jobs. */
+static void test_page_counters(void **state)
+{
+	struct cp_record a, b;
+	struct cp_err err = {0};
+	struct cp_proof sums = {0};
+
+	(void)state;
+	fill(&a);
+	a.proof.page.pages = 101;
+	a.proof.page.overlapped = 102;
+	a.proof.page.unmerged = 103;
+	a.proof.page.whole_dma = 104;
+	a.proof.page.unmerged_dma = 105;
+	a.proof.page.off = 106;
+	char *line = cp_record_encode(&a, &err);
+
+	assert_non_null(line);
+	assert_int_equal(decode(line, &b, &err), 0);
+	cp_proof_add(&sums, &b.proof);
+	cp_proof_add(&sums, &b.proof);
+	assert_int_equal(sums.page.pages, 202);
+	assert_int_equal(sums.page.overlapped, 204);
+	assert_int_equal(sums.page.unmerged, 206);
+	assert_int_equal(sums.page.whole_dma, 208);
+	assert_int_equal(sums.page.unmerged_dma, 210);
+	assert_int_equal(sums.page.off, 212);
+	free(line);
+}
+
+/* Description: page mode is proven by the way that the target's rw_page says, alone. */
+static void test_prove_page(void **state)
+{
+	static const struct {
+		const char *mode;
+		bool rw_page;
+		uint64_t pages, off;
+		const char *why;
+	} cases[] = {
+		{"page", true, 256, 0, ""},
+		{"page", false, 0, 16, ""},
+		{"page", true, 255, 1,
+		 "queue_mode page sent 1 I/Os by bio, with rw_page on; expected none"},
+		{"page", false, 1, 16,
+		 "1 pages went by page, with rw_page off; expected none"},
+		{"bio", true, 0, 1, ""},
+	};
+	struct cp_record record;
+	char why[200];
+
+	(void)state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		fill(&record);
+		record.proof.fallback.ring_full = 0;
+		snprintf(record.arm.queue_mode, sizeof(record.arm.queue_mode), "%s",
+			 cases[c].mode);
+		record.context.rw_page = cases[c].rw_page;
+		record.proof.page.pages = cases[c].pages;
+		record.proof.page.off = cases[c].off;
+		assert_int_equal(cp_record_prove(&record, why, sizeof(why)),
+				 !*cases[c].why);
+		assert_string_equal(why, cases[c].why);
+	}
 }
 
 /* Description: the line has the format's keys, in the format's order. */
@@ -549,6 +555,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_harness),
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_page_counters),
+		cmocka_unit_test(test_prove_page),
 		cmocka_unit_test(test_key_order),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_unserved_words),

@@ -85,7 +85,7 @@ fails() {
 	run "$copypath" run w.yaml -o r
 	echo "$output"
 	[ "$status" -eq 4 ]
-	[[ $output == *"has given no answer in 3 samples"* ]]
+	[[ $output == *"has given no good answer in its first 3 samples"* ]]
 }
 
 @test "a run is resumed from elsewhere with the program it began with" {
@@ -133,6 +133,44 @@ fails() {
 	done
 }
 
+@test "a program that kills its guard kills not copypath" {
+	# the guard: the child of ours that leads a group and is not the program
+	app <<'END'
+for pid in $(cat "/proc/$PPID/task/$PPID/children"); do
+	[ "$pid" = $$ ] || kill -9 "$pid"
+done
+echo '{"bytes":1,"elapsed_ns":1}'
+END
+	workload 2
+	"$copypath" run w.yaml -o r
+	run ! grep -q '"failed"' r/records.jsonl
+}
+
+@test "beside a co-runner the program is where that is, elsewhere where it likes" {
+	[ "$(nproc)" -gt 1 ] || skip "one CPU: there is no elsewhere"
+	app <<'END'
+n=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+echo "{\"metrics\":{\"bytes\":1,\"elapsed_ns\":1},\"notes\":\"on <$n>\"}"
+END
+	workload 2 ', corunner: ["none", "compute"]'
+	"$copypath" run w.yaml -o r
+	cat r/records.jsonl
+	run ! grep -q '"failed"' r/records.jsonl
+	here=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+	jq -s -e --arg here "on <$here>" 'map(select(.context.corunner == "none").notes)
+		| length == 2 and all(startswith($here + "; "))' r/records.jsonl
+	jq -s -e 'map(select(.context.corunner == "compute").notes)
+		| length == 2 and all(test("^on <[0-9]+>; "))' r/records.jsonl
+}
+
+@test "a program that tells no window has the co-runner's figures of the whole sample, and a note" {
+	app <<<"echo '{\"bytes\":1,\"elapsed_ns\":1}'"
+	workload 1 ', corunner: ["none", "compute"]'
+	"$copypath" run w.yaml -o r
+	jq -s -e 'map(has("notes") and (.notes | contains("of the whole sample: the program told no window")))
+		== map(.context.corunner == "compute")' r/records.jsonl
+}
+
 @test "the example of docs/apps.md works word for word" {
 	# shellcheck disable=SC2016 # a fence of Markdown
 	sed -n '/^```sh$/,/^```$/p' "$root/docs/apps.md" | sed '1d;$d' >app.sh
@@ -154,7 +192,7 @@ best() {
 			dma = \$0 ~ /"path":"dma"/
 			srand(substr(\$0, RSTART + 7, RLENGTH - 7) % 1000000 + 2 * bs + dma)
 			ns = (dma ? $1 + 0.2 * bs : 100 + bs) * (0.99 + 0.02 * rand())
-			printf "{\"bytes\":%d,\"elapsed_ns\":%d,\"cpu_ns\":%d}\n", bs * 1000, ns * 1000, ns * 1000
+			printf "{\"bytes\":%d,\"elapsed_ns\":%d,\"cpu_ns\":%d}\n", bs, ns, ns
 		}'
 	EOF
 	workload 5
@@ -172,4 +210,50 @@ best() {
 @test "tune finds the best arm of a known truth at each size" {
 	[ "$(best 20000 | paste -sd ' ')" = 'cpu cpu offload offload' ]
 	[ "$(best 4000 | paste -sd ' ')" = 'cpu offload offload offload' ]
+}
+
+@test "figures that the harness saw otherwise are a failure, with both numbers" {
+	app <<<"echo '{\"bytes\":1000,\"elapsed_ns\":50000000000}'"
+	workload 2
+	fails 1 "'elapsed_ns' is 50000000000, but the sample took "
+}
+
+@test "a path without proof is said to be unproven, and notes stand once" {
+	app <<<"echo '{\"metrics\":{\"bytes\":1000,\"elapsed_ns\":1000},\"notes\":\"mine\"}'"
+	workload 1
+	"$copypath" run w.yaml -o r
+	grep -q '"notes":"mine; path not proven: the program gave no proof"' r/records.jsonl
+}
+
+@test "samples that are kept but failed are said to be" {
+	app <<<'exit 3'
+	workload 5
+	run "$copypath" run w.yaml -o r
+	[ "$status" -eq 4 ]
+	[[ $output == *"2 of 5 samples are kept, both failed;"* ]]
+}
+
+@test "a dry run refuses what the run would: events, and CPUs of a co-runner" {
+	app <<<'exit 3'
+	workload 1
+	sed 's/^run: {/&corunner: "compute:cpu=999", /' w.yaml >c.yaml
+	run "$copypath" run c.yaml --dry-run
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *"corunner 'compute:cpu=999'"* ]]
+	# one that knows no event, and none at all: that is the machine's lack
+	mkdir bin
+	printf '#!/bin/sh\nexit 129\n' >bin/perf
+	chmod +x bin/perf
+	sed -i 's/^run: {/&perf: [bogus-event], /' w.yaml
+	PATH=$PWD/bin:$PATH run "$copypath" run w.yaml --dry-run
+	echo "$output"
+	[ "$status" -eq 2 ]
+	[[ $output == *"'bogus-event', which perf does not know"* ]]
+	mkdir none
+	ln -s "$(type -P env)" none/env
+	PATH=$PWD/none run "$copypath" run w.yaml --dry-run
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"there is no perf"* ]]
 }

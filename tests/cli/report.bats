@@ -499,7 +499,8 @@ manifest() {
 		'Swap' 'Counters per I/O'; do
 		grep -qF "<h2>$title</h2>" "$out/index.html"
 	done
-	grep -q 'Warning: write 16k, .* merged into requests they would have reached DMA' "$out/report.md"
+	grep -q 'Warning: write 16k, .*; only merged into requests they would have reached DMA. Measure mq with max.*merge beside' "$out/report.md"
+	grep -q 'Warning: write 32k, .*; each I/O as one request they would have reached DMA. Measure mq beside' "$out/report.md"
 	grep -q 'I/Os went by bio, as the target' "$out/report.md"
 	grep -q 'about 15% reduction in system time' "$out/report.md"
 	grep -q ',null,.*modelled, not compared' "$out/tables/delivered.csv"
@@ -511,7 +512,8 @@ manifest() {
 	[ "$output" = 0 ]
 	run report "$dir/paths" --format text
 	[ "$(awk 'length > 72' <<<"$output" | wc -l)" -eq 0 ]
-	[[ $output == *"WARNING: "*" MB would then have gone by DMA"* ]]
+	[[ $output == *"WARNING: "*" MB would have gone by DMA, merged"* ]]
+	[[ $output == *"WARNING: "*" MB would have gone by DMA, an I/O a request"* ]]
 	# none of it where nothing of it was measured
 	records quick
 	report "$dir/quick" -o "$out"

@@ -70,3 +70,20 @@ workload() {
 		grep -q "\"failed\":\"program: ${case##*|}" r/records.jsonl
 	done
 }
+
+@test "copypath's own program is found beside the command, without PATH" {
+	[ -x "${copypath%/*}/copypath-sqlite" ]
+	PATH=/usr/bin:/bin run "$copypath" run "${BATS_TEST_DIRNAME}/../../configs/workloads/sqlite.yaml" --dry-run
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "a row that is scanned has the same bytes in all arms: the check behind the window is not among them" {
+	workload 'name: bio, queue_mode: bio, path: cpu, copy: memcpy' \
+		'name: dma, queue_mode: mq, path: dma, dma: sw' \
+		'name: page, queue_mode: page, path: cpu, copy: memcpy'
+	sed -i 's/\[read, write\]/[read]/' w.yaml
+	"$copypath" run w.yaml -o r
+	jq -s -e 'map(.metrics.bw_bytes_per_s / .metrics.app_ops_per_s) | length == 3
+		and all(. > 190 and . < 245)' r/records.jsonl
+}

@@ -50,6 +50,11 @@ mq='{name: mq, queue_mode: mq, path: dma, dma: sw, batch: 8}'
 	grep '"name":"mq"' r/records.jsonl | grep -q '"bytes_cpu":0,"bytes_dma":[1-9]'
 	[ "$(find r/jobs -type f | wc -l)" -eq 6 ] # what was run, and nothing to explain
 	"$copypath" export r --format csv | head -n 1 | grep -q fault_ns_p99
+	# the report of a real run has them: its checks are part of the workload
+	"$copypath" report r -o rep >/dev/null
+	grep -q '^## Swap' rep/report.md
+	[ "$(tail -n +2 rep/tables/swap.csv | wc -l)" -eq 6 ]
+	[[ $("$copypath" report r --format text) != *"had verify on"* ]]
 }
 
 @test "the handler beside and apart are two contexts, and --resume takes what is missing" {
@@ -109,6 +114,13 @@ mq='{name: mq, queue_mode: mq, path: dma, dma: sw, batch: 8}'
 	workload "[$bio]" 'rw: write'
 	sed -i 's/size: 2m/size: 1g/' w.yaml
 	"$copypath" run w.yaml --dry-run | grep -q 'about 0 min 1[01] s'
+}
+
+@test "a thread that cannot run where it is to fails the sample" {
+	need_uffd
+	run --separate-stderr "$swap" size=2m resident=512k faults=100 rw=randwrite numjobs=2 cpus=0,901
+	[ "$status" -eq 1 ]
+	[[ $stderr == "copypath-swap: error: thread 1 cannot run on CPU 901: "* ]]
 }
 
 @test "copypath-swap by hand: so many faults, and bad words are refused" {

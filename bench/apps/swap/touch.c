@@ -227,17 +227,25 @@ static void check(struct toucher *me, uint64_t page)
 	check_page(me, page, me - me->id);
 }
 
-static void pin(const struct toucher *me)
+/* Where the pager and the touchers run is what a sample measures: a thread elsewhere is
+ * none of it. */
+static void pin(struct toucher *me)
 {
+	int rc = EINVAL;
 	cpu_set_t set;
 
-	if (me->cpu < 0 || me->cpu >= CPU_SETSIZE)
+	if (me->cpu < 0)
 		return;
-	CPU_ZERO(&set);
-	CPU_SET((unsigned)me->cpu, &set);
-	/* What a sample says of its place is the pager's; a thread that stays where it is
-	 * is no error. */
-	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+	if (me->cpu < CPU_SETSIZE) {
+		CPU_ZERO(&set);
+		CPU_SET((unsigned)me->cpu, &set);
+		rc = pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+	}
+	if (!rc)
+		return;
+	me->gave_up = true;
+	snprintf(me->what, sizeof(me->what), "thread %u cannot run on CPU %d: %s", me->id,
+		 me->cpu, strerror(rc));
 }
 
 static void *live(void *arg)
@@ -248,7 +256,7 @@ static void *live(void *arg)
 	self = me;
 	pin(me);
 	me->slot = cp_swap_join(load->swap);
-	if (load->job == TOUCH_RUN)
+	if (load->job == TOUCH_RUN && !me->gave_up)
 		run(me);
 	for (uint64_t page = 0; load->job != TOUCH_RUN && page < load->nr_pages &&
 				!me->gave_up && !me->mismatches;

@@ -75,13 +75,21 @@ static struct rig open_noting(const char *settings, uint32_t misalign_far)
 	return rig;
 }
 
-static void run_all(struct rig *rig, bool mq)
-{
-	struct cp_io *done[NR];
+/* Each handed back before the next; by cp_sub_run(); all staged, then reaped one by one.
+ */
+enum way { ONE_BY_ONE, TOGETHER, STAGED };
 
-	for (unsigned i = 0; i < NR && !mq; i++)
-		cp_sub_bio(rig->sub, &ios[i]);
-	if (!mq)
+static void run_all(struct rig *rig, enum way way)
+{
+	struct cp_io *done[NR], *list[NR];
+
+	for (unsigned i = 0; i < NR; i++)
+		list[i] = &ios[i];
+	for (unsigned i = 0; i < NR && way == ONE_BY_ONE; i++)
+		cp_sub_run(rig->sub, &list[i], 1);
+	if (way == TOGETHER)
+		cp_sub_run(rig->sub, list, NR);
+	if (way != STAGED)
 		return;
 	for (unsigned i = 0; i < NR; i++)
 		assert_int_equal(cp_sub_queue(rig->sub, &ios[i]), 0);
@@ -92,18 +100,23 @@ static void run_all(struct rig *rig, bool mq)
 
 static const struct {
 	const char *settings;
-	bool mq;
+	enum way way;
 } paths[] = {
-	{"copy=memcpy", false},
-	{"copy=nt", false},
-	{"queue_mode=mq path=cpu copy=nt", true},
-	{"queue_mode=mq path=dma dma=sw", true},
-	{"queue_mode=mq path=dma dma=sw completion=irq", true},
-	{"queue_mode=mq path=dma dma=sw completion=hybrid", true},
-	{"queue_mode=mq path=dma dma=sw max_merge=2m", true},
-	{"queue_mode=mq path=auto dma=sw max_merge=2m dma_thresh_write=128k", true},
-	{"queue_mode=mq path=dma dma=sw split_pct=30", true},
-	{"queue_mode=mq path=dma dma=sw persist=auto", true},
+	{"copy=memcpy", ONE_BY_ONE},
+	{"copy=nt", ONE_BY_ONE},
+	{"queue_mode=page copy=nt", ONE_BY_ONE},
+	{"queue_mode=page copy=nt", TOGETHER},
+	{"queue_mode=page path=dma dma=sw", ONE_BY_ONE},
+	{"queue_mode=page path=dma dma=sw", TOGETHER},
+	{"queue_mode=page path=dma dma=sw persist=auto", TOGETHER},
+	{"queue_mode=mq path=cpu copy=nt", STAGED},
+	{"queue_mode=mq path=dma dma=sw", STAGED},
+	{"queue_mode=mq path=dma dma=sw completion=irq", STAGED},
+	{"queue_mode=mq path=dma dma=sw completion=hybrid", STAGED},
+	{"queue_mode=mq path=dma dma=sw max_merge=2m", STAGED},
+	{"queue_mode=mq path=auto dma=sw max_merge=2m dma_thresh_write=128k", STAGED},
+	{"queue_mode=mq path=dma dma=sw split_pct=30", STAGED},
+	{"queue_mode=mq path=dma dma=sw persist=auto", STAGED},
 };
 
 /* Description: in every path, preflush has what went in before it made durable before a
@@ -129,7 +142,7 @@ static void asked_in_order(void **state)
 
 		ios[2].preflush = preflush;
 		ios[2].fua = fua;
-		run_all(&rig, paths[i / NR_OF(cases)].mq);
+		run_all(&rig, paths[i / NR_OF(cases)].way);
 		assert_int_equal(seen.nr, preflush + fua);
 		if (preflush) {
 			assert_int_equal(seen.offset[0], 0);
@@ -161,7 +174,7 @@ static void reads(void **state)
 		ios[3].dir = CP_DIR_READ;
 		ios[3].offset = 0;
 		ios[3].preflush = ios[3].fua = true;
-		run_all(&rig, paths[p].mq);
+		run_all(&rig, paths[p].way);
 		assert_int_equal(seen.nr, 1);
 		assert_int_equal(near[3][0], 1);
 		assert_int_equal(near[3][BS - 1], 1);
@@ -175,7 +188,7 @@ static void not_durable(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < 2 * NR_OF(paths); i++) {
-		bool preflush = i & 1, mq = paths[i / 2].mq;
+		bool preflush = i & 1;
 
 		if (strstr(paths[i / 2].settings, "persist") && !cp_flush_present())
 			continue;
@@ -184,7 +197,7 @@ static void not_durable(void **state)
 		ios[1].preflush = preflush;
 		ios[1].fua = !preflush;
 		seen.rc = -EOPNOTSUPP;
-		run_all(&rig, mq);
+		run_all(&rig, paths[i / 2].way);
 		struct cp_proof proof = proof_of(&rig);
 
 		assert_int_equal(ios[1].error, EOPNOTSUPP);
@@ -216,22 +229,28 @@ static void flushed_before(void **state)
 {
 	static const struct cp_flush_ops noting = {
 		.name = "noting", .all = note_flush, .edges = note_flush};
+	static const char *const arms[] = {
+		"queue_mode=mq path=dma dma=sw persist=auto",
+		"queue_mode=page path=dma dma=sw persist=auto",
+	};
 
 	(void)state;
 	if (!cp_flush_present())
 		skip();
-	struct rig rig = open_noting("queue_mode=mq path=dma dma=sw persist=auto", 0);
+	for (size_t a = 0; a < NR_OF(arms); a++) {
+		struct rig rig = open_noting(arms[a], 0);
 
-	if (!rig.dev->flush.ops) {
+		if (!rig.dev->flush.ops) {
+			rig_close(&rig);
+			skip();
+		}
+		rig.dev->flush.ops = &noting;
+		flushed = 0;
+		ios[3].preflush = true;
+		run_all(&rig, a ? TOGETHER : STAGED);
+		assert_int_equal(flushed, 3 * BS);
 		rig_close(&rig);
-		skip();
 	}
-	rig.dev->flush.ops = &noting;
-	flushed = 0;
-	ios[3].preflush = true;
-	run_all(&rig, true);
-	assert_int_equal(flushed, 3 * BS);
-	rig_close(&rig);
 }
 
 /* Another submitter of the queue. It reaps in our doorbell, where we hold the lock: as if
@@ -285,12 +304,50 @@ static void nothing_to_wait_for(void **state)
 	rig_close(&rig);
 }
 
+/* Description: a fua that is refused takes nothing from the next one: that is durable
+ * when it is handed back. */
+static void refused_before(void **state)
+{
+	static const struct {
+		const char *settings;
+		uint64_t offset, bytes;
+	} cases[] = {
+		{"queue_mode=page", 0, 512},
+		{"queue_mode=page", MEDIA_BYTES, 4096},
+		{"queue_mode=page path=dma dma=sw", 0, 512},
+		{"queue_mode=page path=dma dma=sw", MEDIA_BYTES, 4096},
+		{"queue_mode=mq path=dma dma=sw", MEDIA_BYTES, 4096},
+		{"queue_mode=bio", MEDIA_BYTES, 4096},
+	};
+	(void)state;
+
+	for (size_t c = 0; c < NR_OF(cases); c++) {
+		struct rig rig = open_noting(cases[c].settings, 0);
+		struct cp_io bad = {.near = near[0],
+				    .offset = cases[c].offset,
+				    .bytes = cases[c].bytes,
+				    .dir = CP_DIR_WRITE,
+				    .fua = true};
+		struct cp_io *list[] = {&bad, &ios[1]};
+
+		ios[1].fua = true;
+		cp_sub_run(rig.sub, list, 2);
+		assert_int_equal(bad.error, EINVAL);
+		assert_int_equal(ios[1].error, 0);
+		assert_int_equal(seen.nr, 1);
+		assert_int_equal(seen.offset[0], ios[1].offset);
+		assert_int_equal(seen.len[0], BS);
+		assert_int_equal(rig.sub->nr_fua, 0);
+		rig_close(&rig);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(asked_in_order),      cmocka_unit_test(reads),
 		cmocka_unit_test(not_durable),	       cmocka_unit_test(flushed_before),
-		cmocka_unit_test(nothing_to_wait_for),
+		cmocka_unit_test(nothing_to_wait_for), cmocka_unit_test(refused_before),
 	};
 	struct cp_err err;
 

@@ -2,6 +2,7 @@
 /* Completion hybrid on a channel: what it asks of an engine that does what the test says.
  */
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "engines/queue/internal.h"
 #include "engines/queue/t/rig.h"
@@ -20,7 +21,7 @@ static struct {
 	unsigned looks, waits, looks_due, waits_due;
 	unsigned not_signalled; /* transactions without CP_DMA_INTERRUPT */
 	uint64_t longest_ns;
-	bool irq;
+	bool irq, fail;
 } fake;
 
 static int fake_ok(struct cp_err *err)
@@ -91,6 +92,8 @@ static unsigned fake_reap(struct cp_dma_chan *chan, struct cp_dma_completion *do
 		return 0;
 	assert_true(max >= 1);
 	done[0] = (struct cp_dma_completion){.user = chan->users[0], .cookie = 1};
+	if (fake.fail)
+		done[0].result = CP_DMA_READ_FAILED;
 	memmove(chan->users, chan->users + 1, sizeof(chan->users) - sizeof(void *));
 	chan->nr--;
 	chan->rung--;
@@ -225,6 +228,95 @@ static void sleeps_again(void **state)
 	}
 }
 
+/* Description: nothing is learned from an I/O that failed. */
+static void failed_teaches_nothing(void **state)
+{
+	static unsigned char buf[4096];
+	(void)state;
+
+	for (size_t m = 0; m < sizeof(modes) / sizeof(modes[0]); m++) {
+		for (unsigned fail = 0; fail < 2; fail++) {
+			struct rig rig = open_fake(modes[m]);
+			struct cp_io io = {.near = buf, .bytes = sizeof(buf)}, *ios = &io;
+
+			fake.fail = fail;
+			cp_sub_run(rig.sub, &ios, 1);
+			assert_int_equal(io.error, fail ? EIO : 0);
+			assert_int_equal(bucket(&rig)->expect_ns == 0, fail);
+			rig_close(&rig);
+		}
+	}
+}
+
+static struct rig open_shared(const char *settings)
+{
+	struct cp_dev_cfg cfg = config(settings);
+
+	memset(&fake, 0, sizeof(fake));
+	cfg.dma = &ops;
+	cfg.jobs = 2;
+	return rig_open(&cfg);
+}
+
+/* Description: what is done, and waits in the ring to be handed back, is not waited for:
+ * it would be overdue, and poll for all behind it. Of a queue that is shared, too. */
+static void ring_is_not_waited_for(void **state)
+{
+	static unsigned char buf[2][4096];
+	(void)state;
+
+	for (unsigned shared = 0; shared < 2; shared++) {
+		struct rig rig = shared ? open_shared(MQ " q_per_node=1") : open_fake(MQ);
+		struct cp_io ios[2] = {{.near = buf[0], .bytes = 4096},
+				       {.near = buf[1],
+					.offset = 8192,
+					.bytes = 4096,
+					.dir = CP_DIR_WRITE}};
+		struct cp_io *done[2];
+
+		assert_int_equal(rig.sub->hctx->shared, shared);
+		rig.sub->hybrid->buckets[CP_DIR_READ][3] =
+			(struct cp_hybrid_bucket){1, 1};
+		rig.sub->hybrid->buckets[CP_DIR_WRITE][3] =
+			(struct cp_hybrid_bucket){LONG, 0};
+		for (unsigned i = 0; i < 2; i++)
+			assert_int_equal(cp_sub_queue(rig.sub, &ios[i]), 0);
+		cp_sub_commit(rig.sub);
+		cp_hctx_lock(rig.sub->hctx);
+		assert_int_equal(cp_hctx_reap(rig.sub), 1);
+		rig.sub->seen_progress = rig.sub->hctx->progress;
+		cp_hctx_unlock(rig.sub->hctx);
+		cp_hybrid_wait(rig.sub);
+		assert_int_equal(fake.waits, 1);
+		assert_int_equal(cp_sub_reap(rig.sub, 2, 2, done), 2);
+		rig_close(&rig);
+	}
+}
+
+/* Description: who finds another asleep on the channel sleeps until its own I/O is due,
+ * and not until the other ends. */
+static void beside_a_sleeper(void **state)
+{
+	static unsigned char buf[4096];
+	struct rig rig = open_shared(MQ " q_per_node=1");
+	struct cp_io io = {.near = buf, .bytes = sizeof(buf)}, *done;
+	struct cp_hctx *hctx = rig.sub->hctx;
+	(void)state;
+
+	*bucket(&rig) = (struct cp_hybrid_bucket){1000000, 0};
+	assert_int_equal(cp_sub_queue(rig.sub, &io), 0);
+	cp_sub_commit(rig.sub);
+	rig.sub->seen_progress = hctx->progress;
+	hctx->reaper = true; /* one that never wakes */
+	alarm(20);	     /* ends a test that hangs */
+	cp_hybrid_wait(rig.sub);
+	alarm(0);
+	assert_int_equal(fake.waits, 0);
+	hctx->reaper = false;
+	assert_int_equal(cp_sub_reap(rig.sub, 1, 1, &done), 1);
+	rig_close(&rig);
+}
+
 /* Description: timer slack is off from a thread's first submitter to its last, whatever
  * the order in which they close, and is then what it was; other completions leave it. */
 static void slack_is_put_back(void **state)
@@ -290,6 +382,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_until_due),
 		cmocka_unit_test(sleeps_again),
+		cmocka_unit_test(failed_teaches_nothing),
+		cmocka_unit_test(ring_is_not_waited_for),
+		cmocka_unit_test(beside_a_sleeper),
 		cmocka_unit_test(slack_is_put_back),
 		cmocka_unit_test(who_wakes_is_the_engines),
 	};

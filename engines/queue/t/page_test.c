@@ -131,8 +131,8 @@ static void test_refused(void **state)
 	}
 }
 
-/* Description: each page has a doorbell of its own, and all pages but the first of an I/O
- * go out while another is in flight. */
+/* Description: each page has a doorbell of its own, and a look at what has completed
+ * behind it. */
 static void test_doorbells(void **state)
 {
 	struct cp_dev_cfg cfg = config("queue_mode=page path=dma dma=null");
@@ -142,15 +142,51 @@ static void test_doorbells(void **state)
 	(void)state;
 
 	script_start(&rig);
-	cp_sub_page(rig.sub, &io);
-	assert_int_equal(io.error, 0);
+	struct cp_io *done;
+
+	assert_int_equal(cp_sub_page_submit(rig.sub, &io), 0);
 	assert_int_equal(script.nr, 16);
 	assert_int_equal(script.issued, 16);
+	assert_int_equal(script.rings, 16);
+	assert_int_equal(script.reaps, 16);
+	assert_int_equal(cp_sub_reap(rig.sub, 1, 1, &done), 1);
+	assert_int_equal(io.error, 0);
 	for (unsigned i = 0; i < 16; i++) {
 		assert_int_equal(script.seen[i].offset, i * PAGE);
 		assert_int_equal(script.seen[i].bytes, PAGE);
 	}
 	rig_close(&rig);
+}
+
+/* Description: a page counts as overlapped when another is in flight as it goes out, of
+ * its own I/O or of one before that has not completed by then. */
+static void test_overlapped(void **state)
+{
+	/* so many looks find nothing: the one of the page before is the first */
+	static const struct {
+		unsigned hold, overlapped;
+	} cases[] = {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {5, 4}};
+	static unsigned char buf[5 * PAGE];
+	(void)state;
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		struct cp_dev_cfg cfg = config("queue_mode=page path=dma dma=null");
+		struct rig rig = rig_open(&cfg);
+		struct cp_io before = {.near = buf, .bytes = PAGE};
+		struct cp_io io = {.near = buf + PAGE, .bytes = 4 * PAGE};
+		struct cp_io *done[2];
+
+		script_start(&rig);
+		script.hold = cases[c].hold;
+		assert_int_equal(cp_sub_page_submit(rig.sub, &before), 0);
+		assert_int_equal(cp_sub_page_submit(rig.sub, &io), 0);
+		assert_int_equal(cp_sub_reap(rig.sub, 2, 2, done), 2);
+		struct cp_proof proof = proof_of(&rig);
+
+		assert_int_equal(proof.page.pages, 5);
+		assert_int_equal(proof.page.overlapped, cases[c].overlapped);
+		rig_close(&rig);
+	}
 }
 
 /* Description: pages that a channel refuses are the CPU's, the others go on by DMA, and
@@ -267,23 +303,24 @@ static void test_run(void **state)
 	free(buf);
 }
 
-/* Description: what mq would have merged is counted page by page, and the bytes that
- * would have gone by DMA in its request: by the device's threshold, runs up to 32 I/Os.
- */
+/* Description: I/Os that mq would have merged are counted, and the bytes that would have
+ * gone by DMA: in the request of their I/O, or merged only. By the device's threshold,
+ * runs up to 32 I/Os. The window before has no part in it. */
 static void test_unmerged(void **state)
 {
 	static const struct {
 		unsigned ios, step, pages; /* step: in pages; 0 is the same place */
 		bool down;
-		uint64_t unmerged, unmerged_dma;
+		uint64_t unmerged, whole_dma, unmerged_dma;
 	} cases[] = {
-		{8, 1, 1, false, 7, 0},		   /* 32k, below 64k */
-		{16, 1, 1, false, 15, 16 * PAGE},  /* 64k */
-		{16, 1, 1, true, 15, 16 * PAGE},   /* from its end */
-		{16, 2, 1, false, 0, 0},	   /* with gaps */
-		{40, 1, 1, false, 38, 32 * PAGE},  /* 32 I/Os, and 8 that are too few */
-		{1, 16, 16, false, 15, 16 * PAGE}, /* the pages of one I/O */
-		{2, 8, 8, false, 15, 16 * PAGE},
+		{8, 1, 1, false, 7, 0, 0},	     /* 32k, below 64k */
+		{16, 1, 1, false, 15, 0, 16 * PAGE}, /* 64k */
+		{16, 1, 1, true, 15, 0, 16 * PAGE},  /* from its end */
+		{16, 2, 1, false, 0, 0, 0},	     /* with gaps */
+		{40, 1, 1, false, 38, 0, 32 * PAGE}, /* 32 I/Os, and 8 that are too few */
+		{1, 16, 16, false, 0, 16 * PAGE, 0}, /* 64k already */
+		{2, 16, 16, false, 1, 32 * PAGE, 0}, {2, 8, 8, false, 1, 0, 16 * PAGE},
+		{4, 32, 16, false, 0, 64 * PAGE, 0},
 	};
 	static unsigned char buf[16 * PAGE];
 	(void)state;
@@ -293,6 +330,14 @@ static void test_unmerged(void **state)
 			config("queue_mode=page path=auto dma=sw dma_thresh_read=64k");
 		struct rig rig = rig_open(&cfg);
 
+		struct cp_io before = {.near = buf,
+				       .offset = cases[c].ios * cases[c].step * PAGE,
+				       .bytes = 8 * PAGE};
+
+		/* of the last window: next to the last I/O, or to the first from the end
+		 */
+		cp_sub_measure_begin(rig.sub);
+		cp_sub_page(rig.sub, &before);
 		cp_sub_measure_begin(rig.sub);
 		for (unsigned i = 0; i < cases[c].ios; i++) {
 			unsigned at = cases[c].down ? cases[c].ios - 1 - i : i;
@@ -305,6 +350,7 @@ static void test_unmerged(void **state)
 		struct cp_proof proof = proof_of(&rig);
 
 		assert_int_equal(proof.page.unmerged, cases[c].unmerged);
+		assert_int_equal(proof.page.whole_dma, cases[c].whole_dma);
 		assert_int_equal(proof.page.unmerged_dma, cases[c].unmerged_dma);
 		rig_close(&rig);
 	}
@@ -482,11 +528,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),	  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_doorbells), cmocka_unit_test(test_fallback),
-		cmocka_unit_test(test_failed),	  cmocka_unit_test(test_run),
-		cmocka_unit_test(test_unmerged),  cmocka_unit_test(test_toggle),
-		cmocka_unit_test(test_shared),	  cmocka_unit_test(test_nodes),
-		cmocka_unit_test(test_barriers),
+		cmocka_unit_test(test_doorbells), cmocka_unit_test(test_overlapped),
+		cmocka_unit_test(test_fallback),  cmocka_unit_test(test_failed),
+		cmocka_unit_test(test_run),	  cmocka_unit_test(test_unmerged),
+		cmocka_unit_test(test_toggle),	  cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_nodes),	  cmocka_unit_test(test_barriers),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

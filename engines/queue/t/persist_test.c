@@ -4,113 +4,19 @@
  * The device's row of instructions is replaced by one that notes its ranges.
  */
 #include "engines/queue/t/rig.h"
+#include "engines/queue/t/script.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "engines/copy/flush.h"
 #include "engines/queue/internal.h"
-
-#define BS	     16384U
-#define NR	     8U
-#define NR_OF(array) (sizeof(array) / sizeof((array)[0]))
-
-static struct {
-	unsigned all, edges;  /* calls */
-	uint64_t bytes;	      /* of all calls */
-	unsigned stale;	      /* calls before the bytes were there */
-	uint64_t offset, len; /* of the last call */
-	unsigned char *base;
-	bool fail;
-} seen;
-
-static unsigned char pattern(uint64_t at)
-{
-	return (unsigned char)(at * 7 + (at >> 12) + 3);
-}
-
-static size_t note(void *dst, size_t len)
-{
-	const unsigned char *far = dst;
-
-	seen.offset = (uint64_t)(far - seen.base);
-	seen.len = len;
-	seen.bytes += len;
-	for (size_t i = 0; i < len; i++)
-		seen.stale += far[i] != pattern(seen.offset + i);
-	return seen.fail ? len : 0;
-}
-
-static size_t note_all(void *dst, const void *src, size_t len, enum cp_dir dir,
-		       enum cp_attr attr)
-{
-	(void)src;
-	(void)dir;
-	(void)attr;
-	seen.all++;
-	return note(dst, len);
-}
-
-static size_t note_edges(void *dst, const void *src, size_t len, enum cp_dir dir,
-			 enum cp_attr attr)
-{
-	(void)src;
-	(void)dir;
-	(void)attr;
-	seen.edges++;
-	return note(dst, len);
-}
-
-static const struct cp_flush_ops noting = {
-	.name = "noting", .all = note_all, .edges = note_edges};
-
-static bool can_flush(void)
-{
-	if (cp_flush_present())
-		return true;
-	print_message("not asserted: no flush instruction of this CPU is known\n");
-	return false;
-}
-
-/* A device whose flushes are noted, where it has any. */
-static struct rig rig_noting_cfg(const struct cp_dev_cfg *cfg)
-{
-	struct rig rig = rig_open(cfg);
-
-	memset(&seen, 0, sizeof(seen));
-	seen.base = rig.dev->far;
-	if (rig.dev->flush.ops)
-		rig.dev->flush.ops = &noting;
-	cp_sub_measure_begin(rig.sub);
-	return rig;
-}
-
-static struct rig rig_noting_at(const char *settings, uint32_t misalign_far)
-{
-	struct cp_dev_cfg cfg = config(settings);
-
-	cfg.misalign_far = misalign_far;
-	return rig_noting_cfg(&cfg);
-}
-
-static struct rig rig_noting(const char *settings)
-{
-	return rig_noting_at(settings, 0);
-}
-
-static unsigned char near[NR][BS + 64];
-
-static struct cp_io io_at(unsigned slot, uint64_t offset, uint64_t bytes, enum cp_dir dir)
-{
-	for (uint64_t i = 0; i < bytes && dir == CP_DIR_WRITE; i++)
-		near[slot][i] = pattern(offset + i);
-	return (struct cp_io){
-		.near = near[slot], .offset = offset, .bytes = bytes, .dir = dir};
-}
+#include "engines/queue/t/noting.h"
 
 /* Description: behind a CPU write of ordinary stores the whole range is flushed, once and
  * with its bytes there; behind NT stores only ranges with partial lines, and those at
- * their edges; behind a read, and where nothing was asked for, nothing. */
+ * their edges; behind a read, and where nothing was asked for, nothing. What is due is
+ * fenced when the I/O is back, with fua or without. */
 static void cpu_ranges(void **state)
 {
 	static const struct {
@@ -129,6 +35,12 @@ static void cpu_ranges(void **state)
 		{"copy=nt persist=auto", false, 4100, BS, CP_DIR_WRITE, 0, 1},
 		{"copy=nt persist=auto queue_mode=mq", true, 4100, 60, CP_DIR_WRITE, 0,
 		 1},
+		{"copy=memcpy persist=auto queue_mode=page", false, 8192, 4096,
+		 CP_DIR_WRITE, 1, 0},
+		{"copy=nt persist=auto queue_mode=page", false, 8192, 4096, CP_DIR_WRITE,
+		 0, 0},
+		{"copy=memcpy persist=auto queue_mode=page", false, 8192, 4096,
+		 CP_DIR_READ, 0, 0},
 		{"copy=memcpy persist=auto", false, 4096, BS, CP_DIR_READ, 0, 0},
 		{"copy=memcpy persist=auto queue_mode=mq", true, 0, BS, CP_DIR_READ, 0,
 		 0},
@@ -139,11 +51,16 @@ static void cpu_ranges(void **state)
 	(void)state;
 	if (!can_flush())
 		skip();
-	for (size_t i = 0; i < NR_OF(cases); i++) {
+	for (size_t k = 0; k < 2 * NR_OF(cases); k++) {
+		size_t i = k / 2;
 		struct rig rig = rig_noting(cases[i].settings);
 		struct cp_io io = io_at(0, cases[i].offset, cases[i].bytes, cases[i].dir);
 
-		one(&rig, &io, cases[i].mq);
+		io.fua = k % 2;
+		if (strstr(cases[i].settings, "queue_mode=page"))
+			cp_sub_page(rig.sub, &io);
+		else
+			one(&rig, &io, cases[i].mq);
 		assert_int_equal(io.error, 0);
 		if (seen.all != cases[i].all || seen.edges != cases[i].edges)
 			fail_msg("%s: %u whole ranges, %u edges", cases[i].settings,
@@ -200,6 +117,8 @@ static const char *const dma_arms[] = {
 	"queue_mode=mq path=auto dma=sw dma_thresh_write=32k persist=auto copy=memcpy",
 	"queue_mode=mq path=dma dma=sw split_pct=40 persist=auto copy=memcpy",
 	"queue_mode=mq path=dma dma=sw max_merge=2m persist=auto",
+	"queue_mode=page path=dma dma=sw persist=auto",
+	"queue_mode=page path=dma dma=sw persist=auto completion=irq",
 };
 
 /* Description: what a channel wrote is flushed when its bytes are there and before its
@@ -211,16 +130,20 @@ static void dma_before_completion(void **state)
 	if (!can_flush())
 		skip();
 	for (size_t a = 0; a < NR_OF(dma_arms); a++) {
+		bool page = strstr(dma_arms[a], "queue_mode=page") != NULL;
 		struct rig rig = rig_noting_at(dma_arms[a], 8);
 		struct cp_io ios[NR], *done[NR];
 		uint64_t written = 0;
 
 		for (unsigned i = 0; i < NR; i++) {
-			ios[i] = io_at(i, i * 65536UL + i, BS - i,
+			ios[i] = io_at(i, i * 65536UL + i, page ? BS : BS - i,
 				       i % 4 == 3 ? CP_DIR_READ : CP_DIR_WRITE);
-			assert_int_equal(cp_sub_queue(rig.sub, &ios[i]), 0);
+			assert_int_equal(page ? cp_sub_page_submit(rig.sub, &ios[i])
+					      : cp_sub_queue(rig.sub, &ios[i]),
+					 0);
 		}
-		cp_sub_commit(rig.sub);
+		if (!page)
+			cp_sub_commit(rig.sub);
 		for (unsigned got = 0; got < NR;) {
 			unsigned n = cp_sub_reap(rig.sub, 1, 3, done);
 
@@ -237,6 +160,47 @@ static void dma_before_completion(void **state)
 			fail_msg("%s: %lu bytes flushed of %lu, %u too early",
 				 dma_arms[a], seen.bytes, written, seen.stale);
 		assert_int_equal(seen.edges, 0);
+		rig_close(&rig);
+	}
+}
+
+/* Description: of an I/O of which the CPU copied pages in the middle the channels' pages
+ * behind them are flushed, too; one page alone is flushed by each way to hand it in. */
+static void pages_are_flushed(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		unsigned refuse; /* pages behind the first */
+	} cases[] = {{4096, 0}, {BS, 0}, {BS, 1}, {BS, 2}};
+
+	(void)state;
+	if (!can_flush())
+		skip();
+	for (size_t i = 0; i < 2 * NR_OF(cases); i++) {
+		struct rig rig = rig_noting("queue_mode=page path=dma dma=sw "
+					    "ring_full=cpu copy=nt persist=auto");
+		uint64_t bytes = cases[i / 2].bytes;
+		struct cp_io io = io_at(0, 8192, bytes, CP_DIR_WRITE), *done;
+
+		if (bytes == BS) {
+			script_start(&rig);
+			script.refuse = cases[i / 2].refuse;
+			script.refuse_after = 1;
+			script.refuse_rc = -EAGAIN;
+		}
+		if (i % 2) {
+			assert_int_equal(cp_sub_page_submit(rig.sub, &io), 0);
+			assert_int_equal(cp_sub_reap(rig.sub, 1, 1, &done), 1);
+		} else {
+			cp_sub_page(rig.sub, &io);
+		}
+		assert_int_equal(io.error, 0);
+		assert_int_equal(io.fallback_bytes, cases[i / 2].refuse * 4096UL);
+		assert_int_equal(seen.offset, 8192);
+		assert_int_equal(seen.len, bytes);
+		assert_int_equal(seen.stale, 0);
+		assert_false(rig.sub->fence_due);
+		assert_true(rig.sub->fenced);
 		rig_close(&rig);
 	}
 }
@@ -558,6 +522,7 @@ int main(void)
 		cmocka_unit_test(cpu_ranges),
 		cmocka_unit_test(libpmem_is_flushed_when_bent),
 		cmocka_unit_test(dma_before_completion),
+		cmocka_unit_test(pages_are_flushed),
 		cmocka_unit_test(kernels_keep_their_fence),
 		cmocka_unit_test(not_before_the_owner),
 		cmocka_unit_test(simulated_is_not_flushed),

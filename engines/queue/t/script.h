@@ -25,6 +25,8 @@ static struct {
 	unsigned calls;	 /* of prep */
 	unsigned nr;	 /* transactions taken */
 	unsigned issued; /* of them, behind a doorbell */
+	unsigned rings, reaps;
+	unsigned hold; /* so many reaps find nothing yet */
 	struct {
 		enum cp_dir dir;
 		uint64_t offset, bytes;
@@ -74,12 +76,18 @@ static int script_submit_one(struct cp_dma_chan *chan, enum cp_dir dir, void *fa
 static void script_issue(struct cp_dma_chan *chan)
 {
 	script.issued = script.nr;
+	script.rings++;
 	script.real->issue_pending(chan);
 }
 
 static unsigned script_reap(struct cp_dma_chan *chan, struct cp_dma_completion *done,
 			    unsigned max)
 {
+	script.reaps++;
+	if (script.hold) {
+		script.hold--;
+		return 0;
+	}
 	unsigned n = script.real->reap(chan, done, max);
 
 	for (unsigned i = 0; i < n; i++) {

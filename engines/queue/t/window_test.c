@@ -2,6 +2,7 @@
 /* What is measured: windows, and the kernels named in the proof. */
 #include <unistd.h>
 
+#include "engines/base/t/perf_fake.h"
 #include "engines/copy/variants.h"
 #include "engines/queue/internal.h"
 #include "engines/queue/t/rig.h"
@@ -115,6 +116,62 @@ static void test_kernels_named(void **state)
 	free(buf);
 }
 
+/* Description: perf counts from the first begin to the last end of all submitters, though
+ * jobs that end with their bytes are marked twice: before fio verifies, and behind that.
+ */
+static void test_perf(void **state)
+{
+	struct cp_dev_cfg cfg = config("queue_mode=bio copy=memcpy");
+	struct cp_hist lat;
+	struct cp_sidecar_job out = {.lat = &lat};
+	struct cp_sub *subs[2];
+	struct cp_err err;
+
+	cfg.jobs = 2;
+	struct rig rig = rig_open(&cfg);
+
+	subs[0] = rig.sub;
+	assert_int_equal(cp_sub_open(rig.dev, &subs[1], &err), 0);
+	for (unsigned i = 0; i < 2; i++)
+		cp_sub_measure_begin(subs[i]);
+	/* a window of ours shows whether theirs is open: then nothing is said of it */
+	for (unsigned i = 0; i < 2; i++) {
+		cp_sub_measure_mark(subs[i]);
+		cp_window_open();
+		cp_window_close();
+		cp_sub_measure_mark(subs[i]);
+		cp_window_open();
+		cp_window_close();
+		if (!i)
+			cp_sub_report(subs[i], &out);
+		cp_sub_close(subs[i]);
+	}
+	cp_window_open();
+	cp_window_close();
+	assert_string_equal(perf_fake_stop(*state), "enable\ndisable\nenable\ndisable\n");
+	cp_dev_close(rig.dev);
+}
+
+/* Description: an end is perf's, too, before a program checks what it did; so are the
+ * ends of timed submitters. */
+static void test_perf_end(void **state)
+{
+	struct cp_dev_cfg cfg = config("queue_mode=bio copy=memcpy");
+
+	for (unsigned timed = 0; timed < 2; timed++) {
+		cfg.timed = timed;
+		struct rig rig = rig_open(&cfg);
+
+		cp_sub_measure_begin(rig.sub);
+		cp_sub_measure_end(rig.sub);
+		cp_window_open();
+		cp_window_close();
+		rig_close(&rig);
+	}
+	assert_string_equal(perf_fake_stop(*state), "enable\ndisable\nenable\ndisable\n"
+						    "enable\ndisable\nenable\ndisable\n");
+}
+
 /* What a proof says of these: kernels of reads, then others of writes. */
 static const char *names_of(const struct cp_copy_calibration *cal,
 			    bool used[2][CP_COPY_CLASSES])
@@ -221,6 +278,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_shared_window),
+		cmocka_unit_test_setup_teardown(test_perf, perf_fake_setup,
+						perf_fake_teardown),
+		cmocka_unit_test_setup_teardown(test_perf_end, perf_fake_setup,
+						perf_fake_teardown),
 		cmocka_unit_test(test_kernels_named),
 		cmocka_unit_test(test_auto_by_size),
 		cmocka_unit_test(test_unfenced),

@@ -238,6 +238,7 @@ static void failed_page_outs_keep_their_pages(void **state)
 		write_page(&rig, page); /* and are no longer protected */
 	}
 	assert_int_equal(rig_stats(&rig).misses, RESIDENT + 1);
+	assert_int_equal(rig_stats(&rig).protected_faults, 0);
 	rig_close(&rig);
 }
 
