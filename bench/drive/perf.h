@@ -22,8 +22,8 @@
 /* The FIFOs of one take, in a directory of their own. */
 struct cp_perf_control {
 	bool windowed;
-	char dir[64], control[80], ack[80];
-	char env[200], option[200]; /* COPYPATH_WINDOW=..., --control=fifo:... */
+	char dir[240], control[256], ack[256];
+	char env[600], option[600]; /* COPYPATH_WINDOW=..., --control=fifo:... */
 };
 int cp_perf_control_make(struct cp_perf_control *control, bool windowed,
 			 struct cp_err *err);

@@ -10,19 +10,31 @@
 #include "bench/drive/perf.h"
 #include "engines/base/window.h"
 
-/* Not in the run directory, whose name may have the comma that parts the two. */
+/* Not in the run directory, whose name may have the comma that parts the two. In TMPDIR
+ * as programs do it, but for one that is as bad, or too long for where the names go. */
+static const char *parent(const struct cp_perf_control *control)
+{
+	const char *dir = getenv("TMPDIR");
+
+	if (!dir || dir[0] != '/' || strchr(dir, ',') ||
+	    strlen(dir) + sizeof("/copypath-perf.XXXXXX") > sizeof(control->dir))
+		return "/tmp";
+	return dir;
+}
+
 int cp_perf_control_make(struct cp_perf_control *control, bool windowed,
 			 struct cp_err *err)
 {
 	*control = (struct cp_perf_control){.windowed = windowed};
 	if (!windowed)
 		return 0;
-	snprintf(control->dir, sizeof(control->dir), "/tmp/copypath-perf.XXXXXX");
+	snprintf(control->dir, sizeof(control->dir), "%.200s/copypath-perf.XXXXXX",
+		 parent(control));
 	if (!mkdtemp(control->dir)) {
 		control->dir[0] = '\0';
 		return cp_err_set(err, CP_EXIT_INVALID, errno,
-				  "cannot make a directory in '/tmp' for perf: %s",
-				  strerror(errno));
+				  "cannot make a directory in '%s' for perf: %s",
+				  parent(control), strerror(errno));
 	}
 	snprintf(control->control, sizeof(control->control), "%s/control", control->dir);
 	snprintf(control->ack, sizeof(control->ack), "%s/ack", control->dir);
