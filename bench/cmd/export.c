@@ -224,16 +224,19 @@ static void put_proof(struct export *export, const struct cp_record *record)
 					       : "false");
 }
 
+static bool has_perf(const struct export *export, const char *name)
+{
+	for (size_t i = 0; i < export->nr_perf; i++)
+		if (!strcmp(export->perf[i], name))
+			return true;
+	return false;
+}
+
 /* A counter without a column. */
 static void warn_of_perf(struct export *export, const struct cp_record *record)
 {
 	for (size_t i = 0; i < record->nr_perf && !export->warned; i++) {
-		size_t k = 0;
-
-		while (k < export->nr_perf &&
-		       strcmp(export->perf[k], record->perf[i].name) != 0)
-			k++;
-		if (k < export->nr_perf)
+		if (has_perf(export, record->perf[i].name))
 			continue;
 		export->warned = true;
 		cp_cmd_warn_cb(NULL, "counters of perf are left out of records that are "
@@ -282,12 +285,7 @@ static int note_perf(void *ctx, struct cp_record *record, unsigned line)
 
 	(void)line;
 	for (size_t i = 0; i < record->nr_perf; i++) {
-		size_t k = 0;
-
-		while (k < export->nr_perf &&
-		       strcmp(export->perf[k], record->perf[i].name) != 0)
-			k++;
-		if (k < export->nr_perf)
+		if (has_perf(export, record->perf[i].name))
 			continue;
 		void *more = reallocarray(export->perf, export->nr_perf + 1,
 					  sizeof(export->perf[0]));
